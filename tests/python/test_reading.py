@@ -135,7 +135,7 @@ def test_names_are_found_whatever_they_are(cli):
     for word, said in {
         "cubic": "CUBIC",
         "fq-codel": "CoDel in every queue",
-        "dumbbell": "Two switches with a bottleneck between them",
+        "dumbbell": "Two switches with a bottleneck link between them",
         "traffic": "kinds: poisson, ",
         "traffic.backlogged": "Flows without end",
         "web-search": "Web search",
@@ -146,7 +146,7 @@ def test_names_are_found_whatever_they_are(cli):
         found = cli("explain", word)
         assert found.code == 0 and said in found.out, (word, found.out, found.err)
     file = cli("explain", "topology.file").out
-    assert "Where it is" in file and "keys: delay, file, format" in file, "the key, and the kind's keys"
+    assert "The file, relative to" in file and "keys: delay, file, format" in file, "the key, and the kind's keys"
     kinds = cli("explain", "kind").out
     assert "`topology`: pair, star, dumbbell" in kinds and "with:" not in kinds and kinds.count("\n") < 60
 

@@ -1,29 +1,29 @@
-//! A simulated packet as the bytes that it would have on a wire: IPv4 with TCP, or UDP for what is not TCP.
+//! A simulated packet as the bytes that it would have on a wire: IPv4 with TCP, or with UDP for other transports.
 //!
-//! Payloads are not there (files hold headers), and checksums over them are zero.
+//! Payloads are left out (files hold headers only), and checksums over payloads are zero.
 
 use std::net::Ipv4Addr;
 
-/// What is written of a packet.
+/// The fields of a packet that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// Host that it comes from.
     pub from: u32,
     /// Host that it goes to.
     pub to: u32,
-    /// Its flow: ports follow from it, those of the data's sender first.
+    /// Its flow, from which the ports follow: that of the data's sender, and that of the receiver.
     pub flow: u32,
-    /// It goes with the data, or comes back.
+    /// True if it has the direction of the data, false if it comes back.
     pub forward: bool,
     /// Data: offset of its first byte. ACK: next byte expected.
     pub seq: u64,
     /// Bytes on the wire.
     pub wire: u32,
-    /// Of these, headers, if it is data.
+    /// Header bytes among these, for data.
     pub header: u32,
-    /// Over TCP.
+    /// True for TCP, false for UDP.
     pub tcp: bool,
-    /// Congestion was experienced.
+    /// True if it is marked (CE).
     pub marked: bool,
 }
 
@@ -43,22 +43,22 @@ fn checksum(header: &[u8]) -> u16 {
 }
 
 impl Frame {
-    /// The port of the data's sender: flows of one pair of hosts differ by it.
+    /// The port of the data's sender, by which flows between the same hosts differ.
     fn port(&self) -> u16 {
         10_000 + (self.flow % 50_000) as u16
     }
 
-    /// What is not payload: an ACK, and a probe that is no longer, is header alone.
+    /// Header bytes. An ACK, and a probe without payload, consist of headers only.
     fn headers(&self) -> u32 {
         if self.forward { self.header.min(self.wire) } else { self.wire }
     }
 
-    /// Length of TCP's header in words of 4 B: up to its longest, so that what follows is the payload.
+    /// Length of the TCP header in words of 4 B, at most its maximum, so that the rest is the payload.
     fn words(&self) -> u32 {
         (self.headers().saturating_sub(20) / 4).clamp(5, 15)
     }
 
-    /// Headers that TCP's cannot hold: more than its longest, or part of a word.
+    /// Header bytes that do not fit into a TCP header: beyond its maximum, or part of a word.
     fn beyond(&self) -> u32 {
         if self.tcp { self.headers().saturating_sub(20 + 4 * self.words()) } else { 0 }
     }
@@ -68,8 +68,9 @@ impl Frame {
         let (source, destination) =
             if self.forward { (self.port(), SERVICE) } else { (SERVICE, self.port()) };
         let mut out = Vec::with_capacity(80);
-        // What is beyond them follows the datagram on the wire: positions plus lengths are positions.
-        // No field of 16 bits holds more: 0, as of what a NIC cuts into segments, is for readers as long as the record.
+        // Header bytes that do not fit are sent after the datagram, so that position plus length is the next position.
+        // A length that does not fit into 16 bits is written as 0, as for packets that a NIC segments; readers then
+        // take the length of the record.
         let length = u16::try_from((self.wire - self.beyond()).max(28)).unwrap_or(0);
         let ecn = if self.marked { 3 } else { 0 };
         out.extend([0x45, ecn]);
@@ -92,7 +93,7 @@ impl Frame {
     }
 
     fn tcp(&self, out: &mut Vec<u8>) {
-        // Positions count from one, after the SYN.
+        // Positions start at one, after the SYN.
         let position = (self.seq as u32).wrapping_add(1).to_be_bytes();
         let words = self.words();
         let one = 1u32.to_be_bytes();
@@ -120,7 +121,7 @@ mod tests {
         marked: true,
     };
 
-    /// Its length has 16 bits: 0 is read as the length of the record.
+    /// The length field has 16 bits; readers replace 0 by the length of the record.
     #[test]
     fn a_packet_beyond_64_kilobytes_has_no_length() {
         let length = |wire| Frame { wire, ..DATA }.bytes()[2..4].to_vec();
@@ -149,7 +150,7 @@ mod tests {
             assert_eq!(length - 20 - tcp as u32, 1500 - header, "the payload");
             assert!(tcp <= 60 && (header > 80 || tcp as u32 == (header - 20) / 4 * 4), "{header}: {tcp}");
         }
-        // A probe of 40 B among data with headers of 60 B: its own are no longer than itself.
+        // A probe of 40 B among data with headers of 60 B: its headers are no longer than the probe.
         let probe = Frame { header: 60, wire: 40, ..DATA }.bytes();
         assert_eq!((probe[32], probe.len()), (0x50, 40));
         let ack = Frame { forward: false, wire: 40, ..DATA }.bytes();

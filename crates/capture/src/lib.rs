@@ -1,4 +1,4 @@
-//! Packets and decisions as files that other tools read, of simulated, emulated and real runs alike.
+//! Files of packets and decisions for other tools, from simulated, emulated and real runs.
 //!
 //! ```text
 //! pcapng::Writer::{new, interface, packet}   packets with ns stamps, an interface per port, drops as comments

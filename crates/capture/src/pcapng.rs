@@ -1,13 +1,14 @@
-//! The pcapng file format (draft-ietf-opsawg-pcapng): what is written here of it.
+//! The pcapng file format (draft-ietf-opsawg-pcapng), as far as it is written here.
 //!
-//! One section; a block per interface with its name, rate and nanosecond stamps; a block with the names of hosts; a
-//! block per packet, with a comment where something happened to it. Written as it comes: what was written before an
-//! interruption can be read.
+//! A file has one section: a block for each interface with its name, its rate and nanosecond timestamps; a block with
+//! the names of hosts; and a block for each packet, with a comment if the packet was dropped or marked there. Blocks
+//! are written as packets come, so a file that was interrupted can be read.
 
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
-/// What packets begin with: LINKTYPE_IPV4, an IPv4 header. (LINKTYPE_RAW is refused by libpcap on a second interface.)
+/// The link type of packets that begin with an IPv4 header, LINKTYPE_IPV4. (libpcap refuses LINKTYPE_RAW on a second
+/// interface.)
 pub const IPV4: u16 = 228;
 /// LINKTYPE_ETHERNET.
 pub const ETHERNET: u16 = 1;
@@ -20,12 +21,12 @@ const PACKET: u32 = 6;
 const END: u16 = 0;
 const COMMENT: u16 = 1;
 
-/// Which way a packet passes its interface: bits 0 and 1 of `epb_flags`.
+/// The direction of a packet at its interface: bits 0 and 1 of `epb_flags`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// To the node that the interface is of.
+    /// To the node of the interface.
     In = 1,
-    /// Away from it.
+    /// From the node of the interface.
     Out = 2,
 }
 
@@ -34,15 +35,15 @@ pub enum Way {
 pub struct Seen<'a> {
     /// Nanoseconds since the run's start, or since 1970.
     pub at_ns: u64,
-    /// The number that [`Writer::interface`] gave.
+    /// The interface, by the number that [`Writer::interface`] returned.
     pub interface: u32,
-    /// Which way.
+    /// Its direction.
     pub way: Way,
     /// Bytes on the wire.
     pub wire: u32,
-    /// The first of them.
+    /// The first bytes of the packet.
     pub bytes: &'a [u8],
-    /// What happened to it there.
+    /// A comment, such as that it was dropped.
     pub comment: Option<&'a str>,
 }
 
@@ -54,10 +55,10 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a file. `comment` says what it is of.
+    /// Begins a file; `comment` describes it.
     ///
     /// # Errors
-    /// Of `out`.
+    /// Errors of `out`.
     pub fn new(out: W, comment: &str) -> io::Result<Self> {
         let mut writer = Self { out, interfaces: 0, body: Vec::new() };
         writer.body.extend(0x1a2b_3c4d_u32.to_le_bytes());
@@ -70,10 +71,10 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// The hosts' names by address.
+    /// Writes the hosts' names, by address.
     ///
     /// # Errors
-    /// Of the file.
+    /// Errors of the file.
     pub fn names<'a>(&mut self, names: impl IntoIterator<Item = (Ipv4Addr, &'a str)>) -> io::Result<()> {
         for (address, name) in names {
             self.body.extend(1u16.to_le_bytes());
@@ -86,10 +87,10 @@ impl<W: Write> Writer<W> {
         self.block(NAMES)
     }
 
-    /// One more interface; its number.
+    /// Adds an interface. Returns its number.
     ///
     /// # Errors
-    /// Of the file.
+    /// Errors of the file.
     pub fn interface(&mut self, link: u16, name: &str, bits_per_second: Option<u64>) -> io::Result<u32> {
         self.body.extend(link.to_le_bytes());
         self.body.extend([0; 6]); // reserved; no limit of what is kept of a packet
@@ -104,10 +105,10 @@ impl<W: Write> Writer<W> {
         Ok(self.interfaces - 1)
     }
 
-    /// One packet.
+    /// Writes a packet.
     ///
     /// # Errors
-    /// Of the file; if there is no such interface.
+    /// Errors of the file; an interface that does not exist.
     pub fn packet(&mut self, seen: &Seen<'_>) -> io::Result<()> {
         if seen.interface >= self.interfaces {
             let why = format!("interface {} of {}", seen.interface, self.interfaces);
@@ -126,17 +127,17 @@ impl<W: Write> Writer<W> {
         self.block(PACKET)
     }
 
-    /// The file, with everything handed to it.
+    /// Returns the file after everything has been written.
     ///
     /// # Errors
-    /// Of the file.
+    /// Errors of the file.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
     }
 
     fn option(&mut self, code: u16, value: &[u8]) {
-        // Longer than a length can say: cut.
+        // Cut to the largest length that the field can express.
         let value = &value[..value.len().min(usize::from(u16::MAX) & !3)];
         self.body.extend(code.to_le_bytes());
         self.body.extend((value.len() as u16).to_le_bytes());
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Blocks of a file: kind and body; every length stands at both ends.
+    /// The blocks of a file, as kind and body. The length is at both ends of each block.
     fn blocks(file: &[u8]) -> Vec<(u32, Vec<u8>)> {
         let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
         let (mut at, mut out) = (0, Vec::new());

@@ -1,10 +1,9 @@
-//! What a controller observed and allowed, as qlog (draft-ietf-quic-qlog-main-schema,
-//! draft-ietf-quic-qlog-quic-events): JSON text sequences (RFC 7464) of one connection, as qvis draws them. The same of
-//! a simulated flow, of the kernel's TCP, and of QUIC.
+//! The observations and permits of a controller as qlog (draft-ietf-quic-qlog-main-schema,
+//! draft-ietf-quic-qlog-quic-events), in JSON text sequences (RFC 7464) of one connection, which qvis draws: for
+//! simulated flows, for the kernel's TCP, and for QUIC.
 //!
-//! QUIC numbers packets, and a controller knows bytes. A packet's number is here that of its transmission, which is
-//! what QUIC's is; `acked_ranges` are the oldest packets that the acknowledged bytes cover: exact where nothing is
-//! lost.
+//! QUIC numbers packets, but a controller only counts bytes. Here a packet's number is that of its transmission, as in
+//! QUIC. `acked_ranges` are the oldest packets that the acknowledged bytes cover, which is exact if no packet is lost.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -14,7 +13,7 @@ use thalweg_machines::congestion::decisions::{Decision, Log};
 use thalweg_machines::congestion::{AckSample, Observation, Permit};
 use thalweg_units::{Span, Time};
 
-/// Milliseconds, as qlog counts.
+/// Milliseconds, the unit of qlog.
 fn ms(at: Time) -> f64 {
     at.ps() as f64 * 1e-9
 }
@@ -22,7 +21,7 @@ fn span_ms(span: Span) -> f64 {
     span.ps() as f64 * 1e-9
 }
 
-/// `recovery:metrics_updated`: what has changed.
+/// `recovery:metrics_updated`: the values that have changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 struct Metrics {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +36,7 @@ struct Metrics {
     pacing_rate: Option<u64>,
 }
 
-/// Packets in flight, as far as a controller knows them.
+/// Packets in flight, as far as they can be inferred from a controller's observations.
 #[derive(Default)]
 struct Flight {
     next: u64,
@@ -53,7 +52,7 @@ impl Flight {
         self.next - 1
     }
 
-    /// Numbers of the packets that so many more bytes cover, oldest first.
+    /// The range of the oldest packets that this many acknowledged bytes cover.
     fn acknowledge(&mut self, bytes: u64) -> Option<[u64; 2]> {
         self.acked += bytes;
         let mut range = None::<[u64; 2]>;
@@ -75,7 +74,7 @@ struct Trace<W> {
     before: Metrics,
     min_rtt: Option<Span>,
     flight: Flight,
-    /// Packets that came with CE, in all (RFC 9000 §19.3.2).
+    /// Total number of packets that arrived with CE (RFC 9000 §19.3.2).
     ce: u64,
 }
 
@@ -103,8 +102,8 @@ impl<W: Write> Trace<W> {
                 (rtt, in_flight) = (sample.rtt, Some(sample.in_flight.get()));
                 self.ack(sample)?;
             }
-            // `in_flight` of a loss is all that is outstanding (RFC 5681's FlightSize), what was SACKed included;
-            // `bytes_in_flight` is the pipe, as sends and acknowledgements give it, and stays as it was.
+            // `in_flight` of a loss is all outstanding data (RFC 5681's FlightSize), including SACKed data.
+            // `bytes_in_flight` is the pipe, which sends and acknowledgements give, and stays as it was.
             Observation::Loss(_) => {
                 let data =
                     json!({ "header": header(self.flight.oldest()), "trigger": "reordering_threshold" });
@@ -123,7 +122,7 @@ impl<W: Write> Trace<W> {
         let acked = (sample.acked + sample.sacked).get();
         let range = self.flight.acknowledge(acked);
         if sample.marked.get() > 0 {
-            // Of bytes it is known how many were marked; of packets as many in proportion, and one at least.
+            // The number of marked bytes is known; the number of marked packets is in proportion, and at least one.
             let packets = range.map_or(1, |[first, last]| last - first + 1);
             self.ce += (packets * sample.marked.get()).div_ceil(acked.max(1)).max(1);
         }
@@ -144,7 +143,7 @@ impl<W: Write> Trace<W> {
         permit: Permit,
     ) -> io::Result<()> {
         self.min_rtt = [self.min_rtt, rtt].into_iter().flatten().min();
-        // "No limit" is no number that could be drawn.
+        // An unlimited window has no value that could be drawn.
         let window = Some(permit.window.get()).filter(|window| *window < 1 << 53);
         let now = Metrics {
             congestion_window: window,
@@ -168,7 +167,7 @@ fn header(number: u64) -> Value {
 /// Writes one controller's record.
 ///
 /// # Errors
-/// Of `out`; of kind `InvalidData`, if the record is damaged.
+/// Errors of `out`; one of kind `InvalidData` if the record is damaged.
 pub fn write<W: Write>(out: W, log: &Log, title: &str) -> io::Result<()> {
     let invalid = |e: &dyn std::fmt::Display| io::Error::new(io::ErrorKind::InvalidData, e.to_string());
     let controller = log.spec().map_err(|e| invalid(&e))?.key();

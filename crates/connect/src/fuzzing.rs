@@ -1,9 +1,10 @@
-//! What the fuzz target and the mutation test call: every reader of what peers and the kernel send, none may panic.
+//! Functions for the fuzz target and the mutation test: every reader of data from peers and the kernel, none of which
+//! may panic.
 
-/// A file's header: what is read is written again as it was, and its name stays in the folder.
+/// The header of a file. A header that is read is written identically, and its file name stays within the folder.
 ///
 /// # Panics
-/// If it is not, or does not.
+/// If one of these does not hold.
 #[cfg(feature = "quic")]
 pub fn header(bytes: &[u8]) {
     use crate::quic::Header;
@@ -16,7 +17,7 @@ pub fn header(bytes: &[u8]) {
 /// A receiver's answer.
 ///
 /// # Panics
-/// If one that is read does not read back.
+/// If an answer that is read, written and read again differs.
 #[cfg(feature = "quic")]
 pub fn reply(bytes: &[u8]) {
     use crate::quic::Reply;
@@ -25,7 +26,7 @@ pub fn reply(bytes: &[u8]) {
     }
 }
 
-/// Records of the kernel's half, one after the other, for adapters with controllers of every kind.
+/// Records of the kernel, one after the other, for adapters with controllers of every kind.
 ///
 /// # Panics
 /// If a decision stops a flow.

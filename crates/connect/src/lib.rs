@@ -1,14 +1,14 @@
 //! Controllers on real connections. The controllers are those of the simulator
 //! ([`thalweg_machines::congestion`]), unchanged.
 //!
-//! A *datapath* is what carries them: `quic` (feature `quic`: quinn-proto under a driver of its own,
-//! or a controller for users of `quinn`) and the kernel's TCP (feature `kernel`). Each has one *adapter*: a machine
-//! without I/O or clock that translates what its datapath reports into the calls of the contract, in their order, with
-//! a list of what is exact, approximated and missing. What a datapath cannot give a controller is refused beforehand,
-//! by name ([`Datapath::check`]).
+//! A *datapath* carries them: `quic` (feature `quic`: quinn-proto under a driver of this crate, or a controller for
+//! users of `quinn`) or the kernel's TCP (feature `kernel`). Each has an *adapter*, a machine without I/O or clock that
+//! turns the events of its datapath into calls of the contract in order; its documentation lists which values are
+//! exact, approximated or missing. A controller with needs that a datapath does not meet is refused beforehand, by name
+//! of the need ([`Datapath::check`]).
 //!
-//! Nothing here knows of scenarios: a controller comes as a
-//! [`ControllerSpec`](thalweg_machines::congestion::ControllerSpec), or as whatever else implements [`Make`].
+//! This crate does not depend on scenarios: a controller comes as a
+//! [`ControllerSpec`](thalweg_machines::congestion::ControllerSpec), or as another type that implements [`Make`].
 #![deny(unsafe_code)]
 
 #[doc(hidden)]

@@ -1,22 +1,23 @@
-//! How a connection gets its controller: once its first round trip is known.
+//! How controllers of connections are made: once the first round trip is known.
 
 use thalweg_machines::Invalid;
 use thalweg_machines::congestion::{CongestionControl, Controller, ControllerSpec, Needs, Start};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
 
-/// Makes the controllers of connections: [`ControllerSpec`] does; a recorder around it, or a type of yours, may.
+/// Makes the controllers of connections. [`ControllerSpec`] implements it; a recorder around one, or a type of yours,
+/// can, too.
 pub trait Make: Clone + Send + Sync + 'static {
-    /// What it makes.
+    /// The type of controller.
     type Controller: CongestionControl + Send + 'static;
 
     /// Its name, for messages.
     fn name(&self) -> String;
     /// What its controllers need.
     fn needs(&self) -> Needs;
-    /// A controller for a connection that starts.
+    /// Makes a controller for a connection that starts.
     ///
     /// # Errors
-    /// If its parameters do not fit.
+    /// If its parameters are not valid for this connection.
     fn make(&self, start: &Start) -> Result<Self::Controller, Invalid>;
 }
 
@@ -37,18 +38,18 @@ impl Make for ControllerSpec {
     }
 }
 
-/// What controllers are given that no connection measures.
+/// Properties of a sender that no connection measures, for controllers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sender {
-    /// The most that a pace may be.
+    /// Largest pacing rate.
     pub line_rate: Rate,
     /// Segments of the first window.
     pub initial_window: u32,
     /// The largest window, in payload bytes.
     pub max_window: Bytes,
-    /// Of the controllers' own random draws.
+    /// Seed of the controllers' random streams.
     pub seed: u64,
-    /// Their decisions are recorded ([`thalweg_machines::congestion::decisions`]).
+    /// True if their decisions are recorded ([`thalweg_machines::congestion::decisions`]).
     pub records: bool,
 }
 
@@ -66,8 +67,8 @@ impl Default for Sender {
 }
 
 impl Sender {
-    /// What the controller of connection `number` starts from: its segments of `mss` bytes with headers of `header`,
-    /// and its first round trip.
+    /// The start of the controller of connection `number`: segments of `mss` bytes with headers of `header` bytes, and
+    /// the first round trip.
     pub fn start(&self, number: u32, mss: u32, header: u32, rtt: Span) -> Start {
         Start {
             stream: Stream::new(self.seed, "controller", u64::from(number)),

@@ -1,21 +1,21 @@
-//! What a datapath cannot give a controller, as an error that names the need.
+//! The needs of a controller that a datapath does not meet, as an error that names them.
 //!
-//! A controller declares what it needs ([`Needs`]) and what its permits are made of ([`Gives`]); a datapath declares
-//! here what it gives and keeps. What is left over is refused before anything is sent.
+//! A controller declares its needs ([`Needs`]) and the contents of its permits ([`Gives`]); a datapath declares here
+//! what it supports. A controller with other needs is refused before anything is sent.
 
 use std::fmt;
 use thalweg_machines::congestion::{FeedbackKind, Gives, Marks, Messages, Needs};
 use thalweg_wire::ExplicitKind;
 
-/// What carries controllers, and what it gives them.
+/// A datapath and its support for controllers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Datapath {
     name: &'static str,
-    /// It keeps the pace of a permit.
+    /// It keeps the pacing rate of a permit.
     paces: bool,
-    /// It calls at the instant that a permit names.
+    /// It calls the controller at the wake-up time of a permit.
     clock: bool,
-    /// Its receivers echo every mark and no other, and its senders count the echoes.
+    /// Its receivers echo exactly the marks, and its senders count the echoes.
     echoes: bool,
 }
 
@@ -32,10 +32,10 @@ impl Datapath {
         self.name
     }
 
-    /// Whether it can run a controller that declares these needs.
+    /// Checks that the datapath can run a controller with these needs.
     ///
     /// # Errors
-    /// With everything that is missing.
+    /// All needs that are not met.
     pub fn check(&self, controller: &str, needs: &Needs) -> Result<(), Refusal> {
         let missing = self.missing(needs);
         if missing.is_empty() {
@@ -44,7 +44,7 @@ impl Datapath {
         Err(Refusal { controller: controller.to_owned(), datapath: *self, missing })
     }
 
-    /// What a controller with these needs would lack.
+    /// The needs that are not met.
     pub fn missing(&self, needs: &Needs) -> Vec<Missing> {
         let lacks = [
             Missing::of_marks(needs.marks, self.echoes),
@@ -59,7 +59,7 @@ impl Datapath {
     }
 }
 
-/// Its permits may hold a pace.
+/// True if permits may have a pacing rate.
 fn paces(gives: Gives) -> bool {
     match gives {
         Gives::Nothing | Gives::Window { .. } | Gives::OwnWindow => false,
@@ -72,31 +72,31 @@ fn paces(gives: Gives) -> bool {
     }
 }
 
-/// What a controller needs and a datapath does not have.
+/// A need that a datapath does not meet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Missing {
-    /// How many bytes were marked.
+    /// The number of marked bytes.
     MarkCounts,
-    /// Which packets came with which of both ECN codepoints.
+    /// The ECN codepoint, of two, of each packet.
     Codepoints,
-    /// Packets that are sent with ECT(1).
+    /// Packets sent with ECT(1).
     L4s,
     /// Congestion notification packets.
     Notifications,
-    /// Telemetry of switches.
+    /// In-band telemetry of switches.
     Telemetry,
-    /// What routers write into packets.
+    /// Explicit feedback of routers in packets.
     RouterFeedback,
-    /// What a receiver forecasts.
+    /// Forecasts of receivers.
     Forecasts,
     /// Messages of congestion points.
     CongestionPoints,
     /// Decisions from outside.
     Decisions,
-    /// A driver that keeps paces.
+    /// A driver that paces.
     Pace,
-    /// A driver that calls at an instant.
+    /// A driver with a timer.
     Clock,
 }
 
@@ -119,7 +119,7 @@ impl Missing {
         }
     }
 
-    /// What the controller needs.
+    /// The need, in words.
     pub fn need(self) -> &'static str {
         match self {
             Self::MarkCounts => "an exact count of the bytes that were marked",
@@ -136,7 +136,7 @@ impl Missing {
         }
     }
 
-    /// Why a datapath does not have it.
+    /// The reason why a datapath does not meet it.
     fn why(self) -> &'static str {
         match self {
             Self::MarkCounts => "quinn-proto reports that there were marks, not how many",
@@ -152,7 +152,7 @@ impl Missing {
     }
 }
 
-/// A controller that a datapath cannot run, with all reasons.
+/// A controller that a datapath cannot run, with all unmet needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
     controller: String,
@@ -161,7 +161,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// What is missing, at least one thing.
+    /// The unmet needs, at least one.
     pub fn missing(&self) -> &[Missing] {
         &self.missing
     }

@@ -1,5 +1,5 @@
-//! The packets of one direction as pcapng, with what the ports decided of them: as they leave each, and as they
-//! are dropped.
+//! The packets of one direction as pcapng, with the decisions of the ports: packets as they leave each port, and
+//! dropped ones.
 
 use crate::chunks::Chunks;
 use crate::clock::Wall;
@@ -9,7 +9,7 @@ use thalweg_capture::pcapng::Way::Out;
 use thalweg_capture::pcapng::{ETHERNET, Seen, Writer};
 use thalweg_record::path::{Decision, Fate};
 
-/// Writes a capture: an interface per port.
+/// Writes a capture with an interface for each port.
 pub(crate) struct Capture {
     out: Writer<Chunks>,
     wall: Wall,
@@ -26,12 +26,12 @@ impl Capture {
         Ok(Self { out, wall: Wall::default() })
     }
 
-    /// From when on stamps count.
+    /// Sets the wall clock for timestamps.
     pub fn begin(&mut self, wall: Wall) {
         self.wall = wall;
     }
 
-    /// A port has decided what becomes of a frame, whose bytes are as they leave it.
+    /// Writes the decision of a port about a frame, with the bytes as they leave the port.
     pub fn decided(&mut self, hop: usize, decision: &Decision, frame: &[u8]) {
         let comment = match decision.fate {
             Fate::Dropped => Some("dropped"),
@@ -47,7 +47,7 @@ impl Capture {
         self.out.packet(&seen).expect("there is this interface, and chunks do not fail");
     }
 
-    /// The end. Why the capture is not whole, if it is not.
+    /// Ends the capture. Returns the reason if it is incomplete.
     pub fn finish(self) -> Option<String> {
         self.out.finish().map_or_else(|e| Some(e.to_string()), Chunks::finish)
     }

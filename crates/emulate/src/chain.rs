@@ -1,12 +1,12 @@
-//! One direction of the emulated path as a row of ports, in virtual time and without any I/O: what a port has sent
-//! arrives at the next one when its link says so.
+//! One direction of an emulated path as a chain of ports in virtual time, without any I/O: a packet sent by a port
+//! arrives at the next one when its link delivers it.
 //!
-//! What happens first is done first: a port's next decision, or an arrival from the port before it. At one instant
-//! ports upstream go first, and at a port what arrives goes before what is decided. So each port is given what it
-//! would be given on a [`Path`] of its own: a record of what arrived there gives its decisions without the others.
+//! Events are handled in the order of time: the next decision of a port, or an arrival from the port before it. At the
+//! same instant, ports upstream go first, and at a port arrivals go before decisions. So each port sees the same as it
+//! would on a [`Path`] of its own: a record of its arrivals gives its decisions without the other ports.
 //!
-//! What is due at a port at one instant from the port before it (from an opportunity of a trace, or because packets
-//! overtake each other) arrives in the order in which that has sent it, each a picosecond after the one before
+//! Packets from the port before that are due at the same instant (from an opportunity of a trace, or because they
+//! overtake each other) arrive in the order in which they were sent, each a picosecond after the one before
 //! ([`Path::stamp`]).
 
 use crate::header;
@@ -18,52 +18,52 @@ use thalweg_record::path::{Arrival, Decision, Fate, Path};
 use thalweg_units::{FlowId, HostId, Span, Time};
 use thalweg_wire::{Ecn, Kind};
 
-/// Who drives a chain sees all that happens on it, in order of time. Ports are counted from 0.
+/// Is notified of all events on a chain, in the order of time. Ports are counted from 0.
 pub trait Watch {
     /// A packet arrives at a port.
     fn arrival(&mut self, hop: usize, arrival: &Arrival);
-    /// A port has decided; its packets are numbered as they arrive there.
+    /// A port has decided about a packet, which has its number in the order of arrival there.
     fn decision(&mut self, hop: usize, decision: &Decision);
-    /// A packet has passed all ports, or goes no further.
+    /// A packet has passed all ports, or was dropped or lost.
     fn over(&mut self, passed: &Passed);
 }
 
-/// What became of a packet on the whole chain.
+/// The fate of a packet on the whole chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passed {
-    /// Its number, and when it came, are those at the first port; `at` and `fate` are of the port that it came to last.
-    /// It is marked if its ECN bits are others than those that it came to the first port with.
+    /// `packet` and `came` are those at the first port; `at` and `fate` are those at the last port that the packet
+    /// reached. `marked`: the ECN bits differ from those with which it came to the first port.
     pub decision: Decision,
-    /// The port that it came to last.
+    /// The last port that the packet reached.
     pub hop: usize,
-    /// What it waited at all ports together.
+    /// Its waiting times at all ports together.
     pub waited: Span,
 }
 
-/// What is at a port when, what was on its way there before it, its label.
+/// Time of arrival at a port, number on the link before it, label.
 type Travelling = Reverse<(Time, u64, u32)>;
 
-/// A port of the row.
+/// A port of the chain.
 struct Hop {
     path: Path,
     classes: u16,
-    /// From a decision here to the arrival at the far end at least.
+    /// Shortest time from a decision here to the arrival at the far end.
     rest: Span,
-    /// On the way here from the port before.
+    /// Packets on the link from the port before.
     coming: BinaryHeap<Travelling>,
-    /// So many have been on that way.
+    /// Number of packets that were on that link so far.
     came: u64,
 }
 
 /// A packet on the chain, by label.
 #[derive(Clone, Copy)]
 struct Within {
-    /// As it came to the first port, with its ECN bits of now.
+    /// The arrival at the first port, with the current ECN bits.
     arrival: Arrival,
     dscp: u8,
     number: u64,
     waited: Span,
-    /// The ECN bits that it came with.
+    /// The ECN bits with which it arrived.
     ecn: Ecn,
 }
 
@@ -84,7 +84,7 @@ const NOTHING: Within = Within {
     ecn: Ecn::NotEct,
 };
 
-/// A row of ports.
+/// A chain of ports.
 pub struct Chain {
     hops: Vec<Hop>,
     within: Vec<Within>,
@@ -92,7 +92,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Before anything has arrived.
+    /// A chain at which nothing has arrived.
     ///
     /// # Errors
     /// If a port's parameters contradict each other.
@@ -113,14 +113,14 @@ impl Chain {
         Ok(Self { hops, within: Vec::new(), arrived: 0 })
     }
 
-    /// When a packet with this stamp arrives for the first port.
+    /// The time of arrival at the first port of a packet with this timestamp.
     pub fn stamp(&self, at: Time) -> Time {
         self.hops[0].path.stamp(at)
     }
 
-    /// A packet arrives at the first port, at the [`Chain::stamp`] of its time. At each port it is of the class that
-    /// its code point `dscp` has there, whatever `arrival` says. `label` is the driver's name of it, and no other
-    /// packet's until [`Watch::over`] is called for it; labels are to be small. What happens before is shown first.
+    /// A packet arrives at the first port, at the [`Chain::stamp`] of its time. At each port its class follows from its
+    /// code point `dscp`, whatever `arrival` says. `label` is the driver's label, which no other packet may have until
+    /// [`Watch::over`] is called for this one; labels should be small. `watch` is notified of earlier events first.
     pub fn arrive(&mut self, arrival: &Arrival, dscp: u8, label: u32, watch: &mut impl Watch) {
         let at = self.stamp(arrival.at);
         while let Some((due, hop)) = self.next().filter(|(due, _)| *due < at) {
@@ -136,14 +136,14 @@ impl Chain {
         self.enter(0, at, label, watch);
     }
 
-    /// Decides what is due up to `to`, each as of its own instant.
+    /// Takes all decisions that are due until `to`, each as of its own instant.
     pub fn advance(&mut self, to: Time, watch: &mut impl Watch) {
         while let Some((due, hop)) = self.next().filter(|(due, _)| *due <= to) {
             self.step(hop, due, watch);
         }
     }
 
-    /// No packet that is on the chain now is at the far end before this; `None`: there is none.
+    /// Earliest arrival of a packet of the chain at the far end; `None` if there is no packet.
     pub fn wake(&self) -> Option<Time> {
         let of = |hop: &Hop| {
             let coming = hop.coming.peek().map(|Reverse((at, ..))| *at);
@@ -152,23 +152,23 @@ impl Chain {
         self.hops.iter().filter_map(of).min()
     }
 
-    /// From an arrival at the first port to the arrival at the far end at least.
+    /// Shortest time from an arrival at the first port to the arrival at the far end.
     pub fn delay(&self) -> Span {
         self.hops[0].rest
     }
 
-    /// Packets that wait at ports, or are on their way from one to the next.
+    /// Number of packets that wait at ports, or are on a link between two ports.
     pub fn within(&self) -> usize {
         self.hops.iter().map(|hop| hop.coming.len() + hop.path.waiting() as usize).sum()
     }
 
-    /// When something happens next, and at which port.
+    /// The time of the next event, and its port.
     fn next(&self) -> Option<(Time, usize)> {
         let at = |(number, hop): (usize, &Hop)| Some((hop.next()?, number));
         self.hops.iter().enumerate().filter_map(at).min()
     }
 
-    /// What happens then at this port.
+    /// Handles the events of this instant at this port.
     fn step(&mut self, hop: usize, at: Time, watch: &mut impl Watch) {
         let here = &mut self.hops[hop];
         if here.comes() == Some(at)
@@ -184,13 +184,13 @@ impl Chain {
     fn enter(&mut self, hop: usize, at: Time, label: u32, watch: &mut impl Watch) {
         let Within { arrival, dscp, .. } = self.within[label as usize];
         let arrival = Arrival { at, class: header::class(dscp, self.hops[hop].classes), ..arrival };
-        // In front of what is decided because of it.
+        // Before the decisions that it causes.
         watch.arrival(hop, &arrival);
         let (path, mut after) = self.at(hop);
         path.arrive(&arrival, label, &mut |decision| after.decided(&decision, watch));
     }
 
-    /// A port, and what its decisions are applied to.
+    /// A port, and the state that its decisions change.
     fn at(&mut self, hop: usize) -> (&mut Path, After<'_>) {
         let (before, next) = self.hops.split_at_mut(hop + 1);
         (&mut before[hop].path, After { hop, next: next.first_mut(), within: &mut self.within })
@@ -198,7 +198,7 @@ impl Chain {
 }
 
 impl Hop {
-    /// When the next packet arrives from the port before.
+    /// Arrival time of the next packet from the port before.
     fn comes(&self) -> Option<Time> {
         self.coming.peek().map(|Reverse((at, ..))| self.path.stamp(*at))
     }
@@ -208,7 +208,7 @@ impl Hop {
     }
 }
 
-/// Behind a port.
+/// The state behind a port.
 struct After<'a> {
     hop: usize,
     next: Option<&'a mut Hop>,

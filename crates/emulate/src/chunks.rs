@@ -1,16 +1,16 @@
-//! A file that a thread of its own writes, so that a slow disk makes no packet late. A full or too slow disk ends the
-//! file with a message, and not the run.
+//! A file written by a thread of its own, so that a slow disk does not delay packets. A full disk, or one that is too
+//! slow, ends the file with a message, but not the run.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 
-/// Bytes that are handed to the writer at once.
+/// Bytes that are handed to the writer at a time.
 const CHUNK: usize = 1 << 16;
-/// Chunks that wait for the disk at most: 16 MB.
+/// Largest number of chunks that wait for the disk: 16 MB.
 const CHUNKS: usize = 256;
 
-/// Takes bytes, at once and without failing.
+/// Takes bytes without blocking and without errors.
 pub(crate) struct Chunks {
     buffer: Vec<u8>,
     to: Option<SyncSender<Vec<u8>>>,
@@ -32,12 +32,12 @@ impl Chunks {
         Ok(Self { buffer, to: Some(to), writer: Some(writer), stopped: None })
     }
 
-    /// What is handed over is written.
+    /// True while bytes are still written.
     pub fn is_open(&self) -> bool {
         self.to.is_some()
     }
 
-    /// Some more bytes.
+    /// Appends bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         if self.to.is_some() {
             self.buffer.extend(bytes);
@@ -45,14 +45,14 @@ impl Chunks {
         }
     }
 
-    /// The end. Why the file is not whole, if it is not.
+    /// Ends the file. Returns the reason if it is incomplete.
     pub fn finish(mut self) -> Option<String> {
         self.pass_on(0);
         self.stop(None);
         self.stopped
     }
 
-    /// Why it has stopped, if it has.
+    /// The reason if writing has stopped.
     pub fn stopped(&self) -> Option<&str> {
         self.stopped.as_deref()
     }
@@ -63,7 +63,7 @@ impl Chunks {
         }
         let Some(to) = &self.to else { return };
         let chunk = std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK + 64));
-        // At the end there is time to wait.
+        // At the end it may block.
         let sent = if most == 0 {
             to.send(chunk).map_err(|e| TrySendError::Disconnected(e.0))
         } else {

@@ -1,9 +1,9 @@
-//! The emulator's clock, and the only place that looks at one.
+//! The emulator's clock, and the only place that reads a clock.
 
 use std::io;
 use thalweg_units::{Span, Time};
 
-/// Nanoseconds of a clock of the kernel.
+/// The time of a clock of the kernel, in ns.
 fn read(clock: libc::clockid_t) -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a timespec of ours that the call may write to.
@@ -19,37 +19,37 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// It is 0 now.
+    /// Starts the clock at 0.
     pub fn start() -> Self {
         Self { base: read(libc::CLOCK_MONOTONIC) }
     }
 
-    /// Now.
+    /// The current time.
     pub fn now(&self) -> Time {
         Time::from_ns(read(libc::CLOCK_MONOTONIC) - self.base)
     }
 
-    /// How far the wall clock, which the kernel stamps packets with, is ahead of this one; to be asked anew at every
-    /// look at the stamps, for it may be set.
+    /// The offset of the wall clock, with which the kernel timestamps packets. It must be read again for each group of
+    /// timestamps, because the wall clock may be set.
     pub fn wall(&self) -> Wall {
         let mono = read(libc::CLOCK_MONOTONIC) - self.base;
         Wall { ahead: read(libc::CLOCK_REALTIME) - mono }
     }
 }
 
-/// The wall clock against the emulator's.
+/// The offset of the wall clock from the emulator's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wall {
     ahead: u64,
 }
 
 impl Wall {
-    /// The emulator's time of a stamp of the wall clock, ns.
+    /// The emulator's time of a wall-clock timestamp in ns.
     pub fn time(self, stamp: u64) -> Time {
         Time::from_ns(stamp.saturating_sub(self.ahead))
     }
 
-    /// The wall clock's stamp of an instant of the emulator's, ns since 1970.
+    /// The wall-clock timestamp of a time of the emulator, in ns since 1970.
     pub fn stamp(self, at: Time) -> u64 {
         at.ps() / 1000 + self.ahead
     }

@@ -1,5 +1,5 @@
-//! One direction with its frames: what comes in arrives at the first port, what the last one sends travels the delay
-//! line and leaves.
+//! One direction with its frames: received frames arrive at the first port, and packets sent by the last port leave
+//! after their propagation delay.
 
 use crate::capture::Capture;
 use crate::chain::{Chain, Passed, Watch};
@@ -18,10 +18,10 @@ use thalweg_machines::Invalid;
 use thalweg_record::path::{Arrival, Decision, Fate};
 use thalweg_units::{Span, Time};
 
-/// Frames that are sent by one call at most.
+/// Largest number of frames that one call sends.
 const BATCH: usize = 64;
 
-/// On the way to the far end: when it is there, what was before it, frame.
+/// On the way to the far end: time of arrival, number, frame.
 type Travelling = Reverse<(Time, u64, u32)>;
 
 /// One direction.
@@ -32,30 +32,30 @@ pub(crate) struct Direction {
     pub lateness: Histogram,
 }
 
-/// What the decisions are applied to.
+/// The state that decisions change.
 struct Rest {
     frames: Frames,
-    /// Of each frame that waits or travels.
+    /// The header of each frame that waits or travels.
     headers: Vec<Option<Ip>>,
     line: BinaryHeap<Travelling>,
     travelled: u64,
     statistics: Statistics,
-    /// Of each port; none of a single one, of which `statistics` are.
+    /// Counters of each port; empty for a single port, whose counters are in `statistics`.
     hops: Vec<Hop>,
-    /// Of each port, if there is a record.
+    /// The recorder of each port, if records are written.
     recorders: Vec<Recorder>,
     capture: Option<Capture>,
 }
 
-/// What a direction was.
+/// The results of a direction.
 pub(crate) struct Ended {
     pub statistics: Statistics,
-    /// Of each port, if there are several.
+    /// Counters of each port, if there are several.
     pub hops: Vec<Hop>,
     pub lateness: Histogram,
-    /// Why the record of a port is not whole, by the port's number.
+    /// Why the record of a port is incomplete, by port number.
     pub unrecorded: Vec<(usize, String)>,
-    /// Why the capture is not whole.
+    /// Why the capture is incomplete.
     pub uncaptured: Option<String>,
 }
 
@@ -115,7 +115,7 @@ impl Rest {
 }
 
 impl Direction {
-    /// `recorders`: of each port, or none.
+    /// `recorders`: one for each port, or none.
     ///
     /// # Errors
     /// If a port's parameters contradict each other.
@@ -133,14 +133,14 @@ impl Direction {
         Ok(Self { chain: Chain::new(way)?, rest, flows: Flows::default(), lateness: Histogram::default() })
     }
 
-    /// The emulator's clock is started, and the wall clock is so far ahead of it.
+    /// Starts the direction: the emulator's clock has started, with this offset of the wall clock.
     pub fn begin(&mut self, wall: Wall) {
         if let Some(capture) = &mut self.rest.capture {
             capture.begin(wall);
         }
     }
 
-    /// A frame has come; what is no IP packet goes to `out` at once.
+    /// Handles a received frame. A frame without an IP packet is passed to `out` immediately.
     pub fn receive(&mut self, frame: &Received<'_>, now: Time, out: &mut impl Wire) {
         let statistics = &mut self.rest.statistics;
         if frame.cut {
@@ -168,8 +168,8 @@ impl Direction {
         self.chain.arrive(&arrival, dscp, label, &mut self.rest);
     }
 
-    /// Decides what is due by an instant up to which all arrivals are known, and hands over what has arrived at the
-    /// far end.
+    /// Takes the decisions that are due until `known`, up to which all arrivals are known, and sends the packets that
+    /// have arrived at the far end.
     pub fn send(&mut self, clock: &Clock, known: Time, out: &mut impl Wire) {
         self.chain.advance(known, &mut self.rest);
         loop {
@@ -201,18 +201,18 @@ impl Direction {
         }
     }
 
-    /// From a packet's arrival here to its arrival at the far end at least.
+    /// Shortest time from a packet's arrival here to its arrival at the far end.
     pub fn delay(&self) -> Span {
         self.chain.delay()
     }
 
-    /// When something is to be done if nothing comes.
+    /// When the next work is due if no frame comes.
     pub fn wake(&self) -> Option<Time> {
         let head = self.rest.line.peek().map(|Reverse((arrives, ..))| *arrives);
         [head, self.chain.wake()].into_iter().flatten().min()
     }
 
-    /// The run is over at this instant: what it was, and why records and capture are not whole, if they are not.
+    /// Ends the run at this instant. Returns the results, and why records and capture are incomplete, if they are.
     pub fn finish(mut self, now: Time, overrun: u64) -> Ended {
         self.chain.advance(now, &mut self.rest);
         let Rest { mut statistics, hops, recorders, capture, .. } = self.rest;

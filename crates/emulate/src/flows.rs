@@ -1,10 +1,10 @@
-//! Numbers for flows and destinations, in the order in which they are first seen: what the machines know them by.
+//! Numbers of flows and destinations for the machines, in the order in which they are first seen.
 
 use crate::header::Tuple;
 use std::collections::HashMap;
 use thalweg_units::{FlowId, HostId};
 
-/// So many have numbers of their own; those after them share numbers.
+/// Number of flows with numbers of their own; later ones share numbers.
 const MOST: u32 = 1 << 20;
 
 /// Flows and destinations of one direction.
@@ -12,7 +12,7 @@ const MOST: u32 = 1 << 20;
 pub struct Flows {
     flows: HashMap<Tuple, u32>,
     hosts: HashMap<[u8; 16], u32>,
-    /// What was seen last is seen again.
+    /// The last lookup, because packets of a flow often follow each other.
     last: Option<(Tuple, FlowId, HostId)>,
 }
 
@@ -29,7 +29,7 @@ impl Flows {
         (FlowId(flow), HostId(host))
     }
 
-    /// How many flows were seen; above a million they are no longer counted.
+    /// Number of flows seen; above a million they are not counted.
     pub fn seen(&self) -> usize {
         self.flows.len()
     }
@@ -47,7 +47,7 @@ fn number<K: std::hash::Hash + Eq + Fold>(known: &mut HashMap<K, u32>, key: K) -
     next
 }
 
-/// A number made of all bytes.
+/// A hash of all bytes.
 trait Fold {
     fn fold(&self) -> u32;
 }

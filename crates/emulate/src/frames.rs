@@ -1,13 +1,13 @@
-//! The frames that wait or travel, by number.
+//! Memory for frames that wait or travel, by number.
 
-/// Bytes of a frame at most: a packet of 1500, tagged twice, fits with room.
+/// Largest size of a frame in bytes: enough for a packet of 1500 bytes with two VLAN tags.
 pub const FRAME: usize = 2048;
-/// Frames in a piece of memory.
+/// Number of frames in a piece of memory.
 const PIECE: usize = 512;
-/// Frames at most: 512 MB.
+/// Largest number of frames: 512 MB.
 const MOST: usize = 1 << 18;
 
-/// Memory for frames. It grows by pieces and never moves.
+/// Memory for frames, which grows in pieces and never moves.
 #[derive(Default)]
 pub struct Frames {
     pieces: Vec<Box<[[u8; FRAME]]>>,
@@ -16,7 +16,7 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// A copy of the frame; `None`: it is too long, or there is no memory.
+    /// Copies a frame. `None` if it is too long, or if there is no memory.
     pub fn put(&mut self, frame: &[u8]) -> Option<u32> {
         if frame.len() > FRAME {
             return None;
@@ -42,13 +42,13 @@ impl Frames {
         &self.pieces[at / PIECE][at % PIECE][..usize::from(self.lengths[at])]
     }
 
-    /// A frame, to write into.
+    /// A frame for writing.
     pub fn get_mut(&mut self, number: u32) -> &mut [u8] {
         let at = number as usize;
         &mut self.pieces[at / PIECE][at % PIECE][..usize::from(self.lengths[at])]
     }
 
-    /// It is no longer needed.
+    /// Frees the memory of a frame.
     pub fn free(&mut self, number: u32) {
         self.free.push(number);
     }

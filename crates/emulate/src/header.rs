@@ -1,13 +1,13 @@
-//! What a port must know of a frame: whose it is, how long, of which class, whether it is ECN-capable; and CE written
-//! back. Total: any bytes have a view, and no bytes make it panic.
+//! Reads the fields of a frame that a port needs (flow, length, class, ECN bits), and writes CE back. All functions
+//! accept any bytes without a panic.
 //!
-//! Only IP packets pass the port. Everything else belongs to the Ethernet segment that the emulator stands for, and is
-//! [`Other`]: it is passed on at once and counted by kind.
+//! Only IP packets pass the port. Other frames belong to the Ethernet segment that the emulator replaces: they are
+//! [`Other`], passed on immediately, and counted by kind.
 
 use serde::{Deserialize, Serialize};
 use thalweg_wire::{Ecn, Kind};
 
-/// A frame as the emulator sees it.
+/// The contents of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
     /// An IP packet.
@@ -16,21 +16,21 @@ pub enum View {
     Other(Other),
 }
 
-/// Frames that are no IP packets, or none that can be read.
+/// Frames without an IP packet, or with an unreadable one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Other {
     /// ARP.
     Arp,
-    /// Neighbour discovery (RFC 4861): ICMPv6 of types 133 to 137, which are for one link.
+    /// Neighbour discovery (RFC 4861): ICMPv6 types 133 to 137, which are link-local.
     NeighbourDiscovery,
-    /// Multicast listener discovery (RFC 2710, 3810): ICMPv6 of types 130 to 132 and 143, which are for one link, too.
+    /// Multicast listener discovery (RFC 2710, 3810): ICMPv6 types 130 to 132 and 143, which are link-local, too.
     MulticastListener,
     /// Another protocol.
     Protocol,
-    /// Cut off before its end, or before its lengths say that it ends.
+    /// The frame ends before its headers, or before the end given by its length fields.
     Truncated,
-    /// Lengths or a version that contradict each other.
+    /// Length or version fields that contradict each other.
     Malformed,
 }
 
@@ -44,28 +44,28 @@ pub const OTHERS: [Other; 6] = [
     Other::Malformed,
 ];
 
-/// Who sends what to whom: IPv4 addresses are mapped (RFC 4291 §2.5.5.2).
+/// The five-tuple of a packet; IPv4 addresses are mapped (RFC 4291 §2.5.5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tuple {
     /// Source.
     pub src: [u8; 16],
     /// Destination.
     pub dst: [u8; 16],
-    /// Ports, source and destination; 0 where there are none, and in every fragment, the first one too, so that all
-    /// fragments of a packet are of one flow.
+    /// Source and destination port. They are 0 for protocols without ports, and in all fragments including the first
+    /// one, so that all fragments of a packet belong to one flow.
     pub ports: [u16; 2],
-    /// Protocol, or the last next header.
+    /// Protocol, or the next header of the last extension header.
     pub protocol: u8,
 }
 
 /// An IP packet in its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ip {
-    /// Where the IP header begins, bytes.
+    /// Position of the IP header in the frame, bytes.
     pub at: usize,
-    /// Bytes of the IP packet, header included: what it takes of a link. Ethernet's own are not counted.
+    /// Length of the IP packet with its header, which is what it takes of a link. Ethernet headers are not counted.
     pub wire: u32,
-    /// Bytes behind TCP's or UDP's header; of other protocols, and of fragments, behind the IP headers.
+    /// Bytes after the TCP or UDP header; for other protocols and for fragments, after the IP headers.
     pub payload: u32,
     /// Addresses and ports.
     pub tuple: Tuple,
@@ -73,7 +73,7 @@ pub struct Ip {
     pub ecn: Ecn,
     /// Differentiated services code point (RFC 2474).
     pub dscp: u8,
-    /// TCP: set-up, an acknowledgement without payload, or data; all else is data.
+    /// For TCP: set-up, acknowledgement without payload, or data. Other protocols are data.
     pub kind: Kind,
 }
 
@@ -86,10 +86,10 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const ICMPV6: u8 = 58;
 
-/// Extension headers that are walked through at most; more are malformed for us.
+/// Largest number of extension headers; packets with more count as malformed.
 const EXTENSIONS: u32 = 8;
 
-/// What the frame is.
+/// Reads a frame.
 pub fn view(frame: &[u8]) -> View {
     match read(frame) {
         Ok(ip) => View::Ip(ip),
@@ -158,7 +158,7 @@ fn ipv6(frame: &[u8], at: usize) -> Result<Ip, Other> {
         }
         next = byte(packet, header)?;
         header += long;
-        // Behind a fragment that is not the first is data, not a header.
+        // A fragment other than the first has no transport header.
         if fragment {
             break;
         }
@@ -181,7 +181,7 @@ fn ipv6(frame: &[u8], at: usize) -> Result<Ip, Other> {
     Ok(transport(packet, at, header, fragment, tuple, (first >> 4) as u8))
 }
 
-/// `header`: bytes before the transport's.
+/// Reads the transport header. `header`: bytes before it.
 fn transport(packet: &[u8], at: usize, header: usize, fragment: bool, tuple: Tuple, service: u8) -> Ip {
     let rest = if fragment { &[][..] } else { &packet[header..] };
     let behind = (packet.len() - header) as u32;
@@ -214,7 +214,7 @@ fn transport(packet: &[u8], at: usize, header: usize, fragment: bool, tuple: Tup
     ip
 }
 
-/// Writes the ECN bits of a packet that was read from this frame; IPv4's checksum follows (RFC 1624, equation 3).
+/// Writes the ECN bits of a packet that was read from this frame, and updates IPv4's checksum (RFC 1624, equation 3).
 pub fn write_ecn(frame: &mut [u8], ip: &Ip, ecn: Ecn) {
     let bits = bits(ecn);
     let Some(header) = frame.get_mut(ip.at..ip.at + 12) else { return };
@@ -233,9 +233,9 @@ pub fn write_ecn(frame: &mut [u8], ip: &Ip, ecn: Ecn) {
     header[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
 }
 
-/// The class of a code point where there are so many classes, 0 the most urgent.
-// CHOICE RFC 2474 §4.2.2: the first three bits are the precedence of class selectors, 7 the most urgent. Here: they
-// are spread evenly over the classes that there are; EF (46) is of precedence 5.
+/// The class of a code point among this number of classes, 0 the most urgent.
+// CHOICE RFC 2474 §4.2.2: the first three bits are the precedence of class selectors, 7 the most urgent. Here
+// precedences are spread evenly over the classes; EF (46) has precedence 5.
 pub fn class(dscp: u8, classes: u16) -> u8 {
     (u32::from(7 - (dscp >> 3 & 7)) * u32::from(classes.clamp(1, 256)) / 8) as u8
 }

@@ -1,11 +1,11 @@
-//! How often a time was how long: counters of which each is at most 1/32 wide of what it counts.
+//! Histograms of durations: the width of each bin is at most 1/32 of its durations.
 
 use serde::{Deserialize, Serialize};
 
-/// Counters per doubling.
+/// Number of bins per doubling.
 const STEPS: u64 = 32;
 
-/// Times in ns.
+/// A histogram of durations in ns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Shown", into = "Shown")]
 pub struct Histogram {
@@ -16,12 +16,12 @@ pub struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        // Made whole at once: nothing is allocated per packet.
+        // Allocated completely, so that counting allocates nothing.
         Self { counts: vec![0; bucket(u64::MAX) + 1], total: 0, max: 0 }
     }
 }
 
-/// Below 32 ns each ns has a counter; above, each doubling has 32.
+/// The bin of a duration: below 32 ns one bin for each ns, above 32 bins for each doubling.
 fn bucket(ns: u64) -> usize {
     if ns < STEPS {
         return ns as usize;
@@ -30,7 +30,7 @@ fn bucket(ns: u64) -> usize {
     (shift * STEPS + (ns >> shift)) as usize
 }
 
-/// The largest time that a counter counts.
+/// The longest duration of a bin.
 fn last(bucket: usize) -> u64 {
     let bucket = bucket as u64;
     if bucket < STEPS {
@@ -42,7 +42,7 @@ fn last(bucket: usize) -> u64 {
 }
 
 impl Histogram {
-    /// One more.
+    /// Counts a duration.
     #[inline]
     pub fn add(&mut self, ns: u64) {
         self.counts[bucket(ns)] += 1;
@@ -50,17 +50,17 @@ impl Histogram {
         self.max = self.max.max(ns);
     }
 
-    /// How many.
+    /// Number of durations.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// The longest, ns.
+    /// The longest duration, ns.
     pub fn max(&self) -> u64 {
         self.max
     }
 
-    /// The time, ns, that a share of them does not exceed, to 1/32 and never below it; 0 of none.
+    /// The duration in ns that this share of them does not exceed, rounded up by at most 1/32; 0 if there are none.
     pub fn quantile(&self, share: f64) -> u64 {
         let rank = ((self.total as f64 * share).ceil() as u64).clamp(1, self.total.max(1));
         let mut seen = 0;
@@ -73,7 +73,7 @@ impl Histogram {
         self.max
     }
 
-    /// Forgets all.
+    /// Removes all counts.
     pub fn clear(&mut self) {
         if self.total > 0 {
             self.counts.fill(0);
@@ -81,13 +81,13 @@ impl Histogram {
         (self.total, self.max) = (0, 0);
     }
 
-    /// What is not empty: the largest time, ns, of a counter, and its count.
+    /// The bins that are not empty: the longest duration, ns, and the count.
     pub fn rows(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.counts.iter().enumerate().filter(|(_, count)| **count > 0).map(|(at, count)| (last(at), *count))
     }
 }
 
-/// As read by people and plots.
+/// The form for readers and plots.
 #[derive(Serialize, Deserialize)]
 struct Shown {
     total: u64,
@@ -96,7 +96,7 @@ struct Shown {
     p99_ns: u64,
     p999_ns: u64,
     max_ns: u64,
-    /// Up to so many ns, so often.
+    /// Longest duration of each bin in ns, and its count.
     counts: Vec<(u64, u64)>,
 }
 

@@ -1,33 +1,33 @@
-//! How much later than decided packets were handed to the far end, and whether that is too late.
+//! How late packets are handed to the far end, relative to the decided times, and whether this is too late.
 
 use crate::histogram::Histogram;
 use crate::way::Way;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
-/// A share of the round trip that lateness may take.
+/// Divisor of the round trip that gives the allowed lateness.
 const OF_ROUND_TRIP: u64 = 100;
 
-/// Of one direction.
+/// The lateness of one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
-    /// From the instant of arrival that was decided to the call that handed the packet over.
+    /// Time from the decided arrival at the far end to the call that sent the packet.
     pub histogram: Histogram,
-    /// What its p99 may be, ns.
+    /// Largest allowed 99th percentile, ns.
     pub allowed_ns: u64,
-    /// Its p99 is more: what was measured is not only the path that was described.
+    /// True if the 99th percentile is larger: then measurements include delays of the emulator.
     pub late: bool,
 }
 
-/// What the p99 of lateness may be: the time of a packet of 1500 bytes (at the slowest port), or a hundredth of the
-/// round trip, whichever is more. Below that the emulator disturbs the applications less than another packet in the
-/// queue, or noise of the round trip that no transport resolves.
+/// The allowed 99th percentile of lateness: the transmission time of 1500 bytes at the slowest port, or a hundredth of
+/// the round trip, whichever is longer. Less than that affects applications less than another packet in the queue, or
+/// than noise of the round trip that no transport can resolve.
 pub fn allowed(way: &Way, round_trip: Span) -> Span {
     way.packet_time().max(Span::from_ps(round_trip.ps() / OF_ROUND_TRIP))
 }
 
 impl Lateness {
-    /// The verdict.
+    /// Compares a histogram with the allowed lateness.
     pub fn new(histogram: Histogram, allowed: Span) -> Self {
         let allowed_ns = allowed.ps() / 1000;
         let late = histogram.quantile(0.99) > allowed_ns;

@@ -1,12 +1,13 @@
-//! The network of one emulated path, out of nothing: three network namespaces without names, two pairs of devices.
+//! The network of one emulated path: three unnamed network namespaces and two pairs of devices.
 //!
 //! ```text
 //! application: eth0 100.64+L.x.2  <-->  app   emulator   far  <-->  eth0 100.64+L.x.1 :far end
 //!            fd74:6861:6c77:L::n:2                                fd74:6861:6c77:L::n:1
 //! ```
 //!
-//! Only descriptors and processes hold them, so the kernel removes all when the emulator's process is gone, whatever
-//! killed it. In an emulated path (level L > 1) the far end is the application's namespace of the path around it.
+//! Only file descriptors and processes refer to them, so the kernel removes them when the emulator's process ends,
+//! however that happens. For a path within an emulated path (level L > 1), the far end is the application's namespace
+//! of the outer path.
 
 use crate::netlink::{Mac, Netlink};
 use crate::outside::{self, Outside};
@@ -23,53 +24,53 @@ use std::path::Path;
 /// The two ends of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Addresses {
-    /// How many emulated paths there are around the application, this one included.
+    /// Number of nested emulated paths around the application, including this one.
     pub level: u32,
-    /// Of the application.
+    /// Address of the application.
     pub application: Ipv4Addr,
-    /// Of the far end.
+    /// Address of the far end.
     pub far: Ipv4Addr,
-    /// Of the application, where the kernel has IPv6.
+    /// IPv6 address of the application, if the kernel has IPv6.
     pub application6: Option<Ipv6Addr>,
-    /// Of the far end.
+    /// IPv6 address of the far end.
     pub far6: Option<Ipv6Addr>,
 }
 
 /// Device names in the emulator's namespace.
 pub const DEVICES: [&str; 2] = ["app", "far"];
 
-/// All that was made.
+/// The network that was made.
 pub struct Network {
-    /// Where the command runs.
+    /// Namespace in which the command runs.
     pub application: OwnedFd,
-    /// Where the peer runs.
+    /// Namespace in which the peer runs.
     pub far: OwnedFd,
     /// The ends.
     pub addresses: Addresses,
-    /// What leads from the far end to the network around.
+    /// The way from the far end to the surrounding network.
     pub outside: Option<Outside>,
-    /// What could not be had, in words.
+    /// Messages about features that are not available.
     pub notes: Vec<String>,
 }
 
-/// Locally administered addresses (IEEE 802): the end, and which side of its pair.
+/// Locally administered Ethernet addresses (IEEE 802) from the end and its side of the pair.
 fn mac(end: u8, side: u8) -> Mac {
     [0x02, 0x7a, 0x6c, 0x77, end, side]
 }
 
-/// Addresses of level L are 100.(64 + L).0.0/16, out of 100.64.0.0/10 (RFC 6598); a path takes four.
+/// Addresses of level L are in 100.(64 + L).0.0/16, out of 100.64.0.0/10 (RFC 6598); each path takes four.
 const SHARED: (Ipv4Addr, u8) = (Ipv4Addr::new(100, 64, 0, 0), 10);
 const LEVELS: u32 = 62;
-/// Of IPv6 (unique local ones, RFC 4193): level L has fd74:6861:6c77:L::/64, each of its paths 2^16.
+/// The same for IPv6 (unique local addresses, RFC 4193): level L has fd74:6861:6c77:L::/64, each path 2^16 of them.
 const SHARED6: (Ipv6Addr, u8) = (Ipv6Addr::new(0xfd74, 0x6861, 0x6c77, 0, 0, 0, 0, 0), 48);
 const ALL: (Ipv4Addr, u8) = (Ipv4Addr::UNSPECIFIED, 0);
 const ALL6: (Ipv6Addr, u8) = (Ipv6Addr::UNSPECIFIED, 0);
 
-/// Where a path fits that is started here: its ends, and whether there is a path around it.
+/// Addresses for a path started here, and whether there is an outer path.
 fn place() -> io::Result<(Addresses, bool)> {
     let mut known: Vec<[u8; 4]> = sys::addresses()?.into_iter().map(|a| a.octets()).collect();
     known.retain(|a| a[0] == 100 && (65..=126).contains(&a[1]));
-    // Applications have the second address of four, far ends the first one.
+    // The last two bits of an address are 2 at an application and 1 at a far end.
     let around = known.iter().filter(|a| a[3] % 4 == 2).map(|a| u32::from(a[1]) - 64).max();
     let level = around.unwrap_or(0) + 1;
     if level > LEVELS {
@@ -87,7 +88,8 @@ fn place() -> io::Result<(Addresses, bool)> {
     Ok((Addresses { level, application: net(n, 2), far: net(n, 1), application6, far6 }, around.is_some()))
 }
 
-/// A namespace of one's own where such things are allowed: root's, or one in which an ordinary user has its rights.
+/// Enters new namespaces if that is allowed: directly for root, otherwise in a user namespace in which the user has the
+/// rights.
 fn isolate() -> io::Result<bool> {
     match sys::unshare(libc::CLONE_NEWNS) {
         Ok(()) => return Ok(false),
@@ -122,11 +124,12 @@ fn new_namespace() -> io::Result<OwnedFd> {
 }
 
 impl Network {
-    /// Makes it, and leaves this process, which has one thread, in the emulator's namespace. `receivers`: CPUs on which
-    /// the ends process what they receive; none: where it comes. With a way out if `outside` is set.
+    /// Makes the network, and leaves this process, which must have one thread, in the emulator's namespace.
+    /// `receivers`: the CPUs on which the ends process received packets; if empty, wherever packets arrive. Makes a way
+    /// out if `outside` is set.
     ///
     /// # Errors
-    /// If namespaces or devices are not allowed, or a way out cannot be had, with what can be done.
+    /// If namespaces or devices are not allowed, or a way out is not possible, with a hint.
     pub fn make(receivers: &[usize], outside: bool) -> io::Result<Self> {
         let outer = this_namespace()?;
         let (addresses, mut nested) = place()?;
@@ -171,7 +174,7 @@ impl Network {
                 return Ok(());
             }
             usable()?;
-            // To paths that are started within this one.
+            // Routes to paths that are started within this one.
             routes(SHARED, SHARED6, here)
         })
         .map_err(|error| wrong("the far end", &error))?;
@@ -183,7 +186,7 @@ impl Network {
     }
 }
 
-/// What is to lead out of the far end: nothing where that is within a path which has a way out.
+/// Prepares the way out of the far end; none within a path that already has one.
 fn way_out(nested: bool, notes: &mut Vec<String>) -> io::Result<Option<Outside>> {
     if nested && !resolver::is_beyond() {
         let why =
@@ -196,7 +199,7 @@ fn way_out(nested: bool, notes: &mut Vec<String>) -> io::Result<Option<Outside>>
     (!nested).then(Outside::begin).transpose()
 }
 
-/// The far end answers for the addresses of the paths behind it, at once (by default it waits up to a second).
+/// Makes the far end answer immediately for the addresses of the paths behind it (by default it waits up to a second).
 fn answer_for_paths() -> io::Result<()> {
     let (conf, neigh) = ("/proc/sys/net/ipv4/conf", "/proc/sys/net/ipv4/neigh");
     for (file, value) in [
@@ -211,14 +214,14 @@ fn answer_for_paths() -> io::Result<()> {
 /// The addresses of an end.
 type Ends = (Ipv4Addr, Option<Ipv6Addr>);
 
-/// Routes to these networks by a neighbour.
+/// Adds routes to these networks via a neighbour.
 fn routes(to: (Ipv4Addr, u8), to6: (Ipv6Addr, u8), via: Ends) -> io::Result<()> {
     let mut netlink = Netlink::open()?;
     netlink.route((to.0.into(), to.1), via.0.into())?;
     via.1.map_or(Ok(()), |via| netlink.route((to6.0.into(), to6.1), via.into()))
 }
 
-/// The loopback device, ping without privileges, and paths within this one.
+/// Enables the loopback device, ping without privileges, and paths within this one.
 fn usable() -> io::Result<()> {
     Netlink::open()?.up("lo")?;
     let group = task::ids().1;
@@ -228,7 +231,7 @@ fn usable() -> io::Result<()> {
     Ok(())
 }
 
-/// Does something in a namespace and comes back.
+/// Executes something in a namespace and returns to the previous one.
 fn inside<T>(there: &OwnedFd, back: &OwnedFd, what: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     sys::enter_net(there.as_fd())?;
     let done = what();
@@ -236,7 +239,7 @@ fn inside<T>(there: &OwnedFd, back: &OwnedFd, what: impl FnOnce() -> io::Result<
     done
 }
 
-/// An end: its device, its addresses, its only neighbour.
+/// Sets up an end: its device, its addresses, its only neighbour.
 fn end(
     device: &str,
     (own, own6): Ends,
@@ -262,7 +265,7 @@ fn end(
     Ok(())
 }
 
-/// Every packet as it would be on a wire: not gathered, and with its checksum. Without that ping works and TCP stalls.
+/// Makes packets as on a wire: not aggregated, and with checksums. Otherwise ping works and TCP stalls.
 fn no_offloads(device: &str) -> io::Result<()> {
     const OFFLOADS: [(&str, u32, bool); 5] = [
         ("tso", 0x1f, false), // ETHTOOL_STSO of linux/ethtool.h, ..
@@ -282,12 +285,12 @@ fn no_offloads(device: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The emulator's own devices have no addresses; without this each sends discovery messages of its own.
+/// Disables IPv6 on the emulator's own devices, which have no addresses and would send discovery messages.
 fn no_ipv6(device: &str) {
     set(&format!("/proc/sys/net/ipv6/conf/{device}/disable_ipv6"), "1");
 }
 
-/// An end has the address that it is given and no other (of the link, by advertisements), and looks for no router.
+/// Limits an end to the address that it is given: no link-local address, no router advertisements.
 fn quiet_ipv6(device: &str) {
     for (key, value) in
         [("addr_gen_mode", "1"), ("accept_ra", "0"), ("router_solicitations", "0"), ("disable_ipv6", "0")]
@@ -296,17 +299,18 @@ fn quiet_ipv6(device: &str) {
     }
 }
 
-/// A setting that may not be there.
+/// Sets a value that may not exist.
 fn set(file: &str, value: &str) -> bool {
     fs::write(file, value).is_ok()
 }
 
-/// Receive packet steering: what this device receives is processed on these CPUs, not within the emulator's call.
+/// Receive packet steering: packets received by this device are processed on these CPUs, not within the emulator's
+/// call.
 fn steer(device: &str, cpus: &[usize]) -> bool {
     let mut mask = vec![0u32; cpus.iter().max().map_or(1, |most| most / 32 + 1)];
     cpus.iter().for_each(|cpu| mask[cpu / 32] |= 1 << (cpu % 32));
     let words: Vec<String> = mask.iter().rev().map(|word| format!("{word:x}")).collect();
-    // What sysfs shows depends on the namespace in which it was mounted.
+    // The contents of sysfs depend on the namespace in which it was mounted.
     if sys::mount(c"sysfs", c"/sys", c"sysfs", 0).is_err() {
         return false;
     }

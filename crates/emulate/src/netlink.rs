@@ -1,5 +1,5 @@
-//! The dozen rtnetlink messages (rtnetlink(7)) that a path is built with. Each acts on the network namespace in which
-//! the socket was opened.
+//! The rtnetlink messages (rtnetlink(7)) that build a path. Each applies to the network namespace in which the socket
+//! was opened.
 
 use crate::sys;
 use std::io;
@@ -58,16 +58,16 @@ fn link(index: u32, flags: u32, change: u32) -> Vec<u8> {
 }
 
 impl Netlink {
-    /// Of the network namespace that this thread is in.
+    /// Opens a socket of this thread's network namespace.
     ///
     /// # Errors
-    /// If there is no netlink.
+    /// If netlink is not available.
     pub fn open() -> io::Result<Self> {
         let socket = sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
         Ok(Self { socket, number: 0 })
     }
 
-    /// A pair of devices: one here, the other, `there`, in another namespace.
+    /// Makes a pair of devices: one here, the other, `there`, in another namespace.
     ///
     /// # Errors
     /// The kernel's.
@@ -86,7 +86,7 @@ impl Netlink {
         self.make(libc::RTM_NEWLINK, message)
     }
 
-    /// Takes a device up.
+    /// Brings a device up.
     ///
     /// # Errors
     /// The kernel's.
@@ -95,7 +95,8 @@ impl Netlink {
         self.request(libc::RTM_NEWLINK, 0, message)
     }
 
-    /// Gives a device an address. One of IPv6 is not looked for at others first (RFC 4862 §5.4): there are none.
+    /// Adds an address to a device. For IPv6 without duplicate detection (RFC 4862 §5.4), because there are no other
+    /// hosts.
     ///
     /// # Errors
     /// The kernel's.
@@ -109,7 +110,7 @@ impl Netlink {
         self.make(libc::RTM_NEWADDR, message)
     }
 
-    /// A route to a network (of length 0: everything else) by a neighbour.
+    /// Adds a route to a network (length 0: the default route) via a neighbour.
     ///
     /// # Errors
     /// The kernel's.
@@ -125,7 +126,7 @@ impl Netlink {
         self.make(libc::RTM_NEWROUTE, message)
     }
 
-    /// A neighbour's Ethernet address, for good: nothing need be resolved.
+    /// Adds the Ethernet address of a neighbour permanently, so that it need not be resolved.
     ///
     /// # Errors
     /// The kernel's.
@@ -156,7 +157,7 @@ impl Netlink {
         sys::send(self.socket.as_fd(), &bytes)?;
         let mut answer = [0; 4096];
         let length = sys::receive(self.socket.as_fd(), &mut answer)?;
-        // struct nlmsghdr, then of an error or acknowledgement its number, 0 or negative.
+        // struct nlmsghdr, then the error code of an error or acknowledgement, 0 or negative.
         let word = |at: usize| answer[..length].get(at..at + 4).and_then(|b| <[u8; 4]>::try_from(b).ok());
         match word(16).map(i32::from_ne_bytes) {
             Some(0) => Ok(()),

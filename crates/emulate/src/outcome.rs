@@ -1,4 +1,4 @@
-//! What a run was.
+//! The results of a run.
 
 use crate::lateness::Lateness;
 use crate::namespaces::Addresses;
@@ -6,35 +6,35 @@ use crate::ports::WireKind;
 use crate::statistics::{self, Statistics};
 use serde::{Deserialize, Serialize};
 
-/// A run of a command on an emulated path.
+/// The results of a command on an emulated path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How the command ended.
     pub status: Status,
     /// From the application to the far end.
     pub up: Direction,
-    /// And back.
+    /// From the far end to the application.
     pub down: Direction,
-    /// Some direction was late.
+    /// True if some direction was late.
     pub late: bool,
-    /// The emulator's thread had real-time priority.
+    /// True if the emulator's thread had real-time priority.
     pub realtime: bool,
     /// How frames got in and out.
     pub wire: WireKind,
-    /// The ends.
+    /// The addresses of both ends.
     pub addresses: Addresses,
-    /// How long it took, s.
+    /// Duration of the run, s.
     pub seconds: f64,
     /// CPU time of the emulator, s.
     pub cpu_seconds: f64,
-    /// What could not be had, and what went wrong without ending the run.
+    /// Messages about features that were not available, and errors that did not end the run.
     pub notes: Vec<String>,
 }
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// Its exit status; of a command that a signal ended, 128 and the signal, as shells have it.
+    /// The exit status; for a command ended by a signal, 128 plus the signal, as in shells.
     pub code: i32,
     /// The signal that ended it.
     pub signal: Option<i32>,
@@ -43,18 +43,18 @@ pub struct Status {
 /// One direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Direction {
-    /// The port's name in its scenario; of several, all nodes.
+    /// The port's name in its scenario; for several ports, the names of all nodes.
     pub port: String,
-    /// Its rate in the long run, bit/s; of several ports the least.
+    /// The long-term mean rate, bit/s; for several ports, the lowest.
     pub bps: u64,
-    /// Propagation, ns.
+    /// Propagation delay, ns.
     pub delay_ns: u64,
-    /// What passed.
+    /// Its counters.
     pub statistics: Statistics,
-    /// Where there are several ports: each, in the order in which packets pass.
+    /// If there are several ports, each of them in the order of the path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hops: Vec<Hop>,
-    /// How late packets were.
+    /// The lateness of packets.
     pub lateness: Lateness,
 }
 
@@ -63,11 +63,11 @@ pub struct Direction {
 pub struct Hop {
     /// Its name in its scenario.
     pub port: String,
-    /// Its rate in the long run, bit/s.
+    /// The long-term mean rate, bit/s.
     pub bps: u64,
-    /// Propagation behind it, ns.
+    /// Propagation delay of its link, ns.
     pub delay_ns: u64,
-    /// What passed there.
+    /// Its counters.
     #[serde(flatten)]
     pub counted: statistics::Hop,
 }

@@ -1,11 +1,11 @@
 //! A way out: `slirp4netns` between the far end and the network in which the path was started. It needs no privileges
-//! and changes nothing there: to that network it is one more program with sockets.
+//! there and changes nothing: for that network it is a program with sockets.
 //!
 //! ```text
 //! far end: tap0 100.64.0.100  <-->  slirp4netns: 100.64.0.2 (the machine's own 127.0.0.1), 100.64.0.3 (its resolver)
 //! ```
 //!
-//! It lives as long as the pipe that the emulator holds, so no longer than the emulator, whatever killed that.
+//! It lives as long as a pipe that the emulator holds, so it ends with the emulator, however that happens.
 
 use crate::processes::{self, Program};
 use crate::sys::{self, wrong};
@@ -18,31 +18,31 @@ use thalweg_units::{Rate, Span};
 /// The device at the far end.
 pub(crate) const DEVICE: &str = "tap0";
 const PROGRAM: &str = "slirp4netns";
-/// What its device is made with.
+/// The device file from which its device is made.
 const TUN: &str = "/dev/net/tun";
-/// Below the addresses of paths, which begin at level 1 (100.65): it hides no network but this one of RFC 6598.
+/// Below the addresses of paths, which begin at level 1 (100.65), so it hides only this network of RFC 6598.
 const NETWORK: &str = "100.64.0.0/24";
 /// Its TCP has no window scaling (RFC 7323).
 const WINDOW: u64 = 65_535;
-/// Longest time until it is ready.
+/// Timeout for its start.
 const PATIENCE: Span = Span::from_ms(20_000);
 
-/// The process, until this is dropped.
+/// The process, which is killed when this value is dropped.
 pub(crate) struct Outside {
     child: i32,
-    /// First it waits for what comes here, then it lives as long as this is open.
+    /// The process first reads from this pipe, and then lives as long as it is open.
     life: OwnedFd,
     /// Readable when it is ready.
     ready: OwnedFd,
-    /// What it had to say; ends with it.
+    /// The output of the process.
     said: OwnedFd,
 }
 
 impl Outside {
-    /// Starts what will be the program, while this process is still in the network that it is to lead to.
+    /// Starts the process that later becomes the program, while it is still in the network that it is to lead to.
     ///
     /// # Errors
-    /// If the program or the device is not there, with what can be done.
+    /// If the program or the device is missing, with a hint.
     pub fn begin() -> io::Result<Self> {
         let installed = std::env::var_os("PATH")
             .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(PROGRAM).is_file()));
@@ -52,7 +52,7 @@ impl Outside {
                  (Debian: apt-get install {PROGRAM}), or do without a way out"
             )));
         }
-        // The program would say less: what is missing, not what can be done.
+        // Checked here, because the program's own message has no hint.
         File::options().read(true).write(true).open(TUN).map_err(|error| {
             let way_out =
                 "a way out needs it (modprobe tun; chmod 666 /dev/net/tun, as is usual), or do without one";
@@ -61,7 +61,7 @@ impl Outside {
         let emulator = task::process();
         let (waits, life) = sys::pipe()?;
         let (ready, is_ready) = sys::pipe()?;
-        // Nothing is read from it while packets pass: what does not fit is lost, and nothing waits.
+        // Not read while packets pass: output that does not fit is lost, and nothing blocks.
         let (said, says) = sys::open_pipe(libc::O_NONBLOCK)?;
         if let Some(child) = processes::fork()? {
             return Ok(Self { child, life, ready, said });
@@ -72,10 +72,10 @@ impl Outside {
         task::exit(1)
     }
 
-    /// Gives this namespace the way out, and waits until it is there.
+    /// Connects this namespace to the way out, and waits until it is ready.
     ///
     /// # Errors
-    /// What the program says.
+    /// The program's message.
     pub fn lead(&self, far: &OwnedFd) -> io::Result<()> {
         sys::write(self.life.as_fd(), &far.as_raw_fd().to_ne_bytes())?;
         let mut fds = [sys::readable(self.ready.as_raw_fd())];
@@ -87,7 +87,7 @@ impl Outside {
         Err(io::Error::other(format!("the way out: {PROGRAM}: {why}")))
     }
 
-    /// What is doubtful about a run, at its end.
+    /// A message at the end of a run if the way out ended early.
     pub fn doubt(&self) -> Option<String> {
         let mut fds = [sys::readable(self.said.as_raw_fd())];
         let ended = sys::sleep(&mut fds, Some(Span::ZERO)).is_ok() && fds[0].revents & libc::POLLHUP != 0;
@@ -98,7 +98,7 @@ impl Outside {
         let mut text = vec![0; 1 << 16];
         let length = sys::read(self.said.as_raw_fd(), &mut text);
         let text = String::from_utf8_lossy(&text[..length]).into_owned();
-        // What follows explains how it is called.
+        // The rest is the program's usage text.
         let usage = text.lines().position(|line| line.starts_with("Usage:")).unwrap_or(usize::MAX);
         let lines: Vec<&str> =
             text.lines().take(usage).map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -113,8 +113,8 @@ impl Drop for Outside {
     }
 }
 
-/// Waits for the number of the emulator's descriptor of a network namespace, and becomes the program that leads out of
-/// it. It cannot inherit that one: this process has to be made before the namespace is.
+/// Waits for the number of the emulator's descriptor of a network namespace, and executes the program for it. The
+/// descriptor cannot be inherited, because this process is made before the namespace is.
 fn become_program(emulator: u32, waits: &OwnedFd, ready: &OwnedFd, says: &OwnedFd) -> io::Error {
     let mut far = [0; 4];
     if sys::read(waits.as_raw_fd(), &mut far) != far.len() {
@@ -146,7 +146,7 @@ fn become_program(emulator: u32, waits: &OwnedFd, ready: &OwnedFd, says: &OwnedF
     prepare().unwrap_or_else(|error| error)
 }
 
-/// What TCP through the way out cannot do on a path of such a rate and round trip, if there is anything.
+/// What TCP through the way out cannot do on a path with this rate and round trip, if anything.
 pub(crate) fn limit(rate: Rate, round_trip: Span) -> Option<String> {
     let most = u128::from(WINDOW) * 8 * 1_000_000_000_000 / u128::from(round_trip.ps().max(1));
     (most < u128::from(rate.bps())).then(|| {

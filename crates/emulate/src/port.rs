@@ -1,4 +1,4 @@
-//! The port of one direction, and what of a scenario's ports real packets cannot have.
+//! Which ports of scenarios real packets can pass.
 
 use thalweg_machines::egress::EgressSpec;
 use thalweg_machines::schedule::Key;
@@ -6,20 +6,20 @@ use thalweg_machines::stage::{Acts, StageSpec};
 use thalweg_net::port::PortSpec;
 use thalweg_record::Port;
 
-/// What of a port real packets cannot have.
+/// A setting of a port that is not possible with real packets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}`: {why}")]
 pub struct Refused {
     /// The scenario's key.
     pub key: &'static str,
-    /// Why not.
+    /// The reason.
     pub why: String,
 }
 
-/// The port of a scenario, if real packets can pass it.
+/// The port of a scenario, for real packets.
 ///
 /// # Errors
-/// By key, what IP packets cannot carry, or what needs more of a switch than the port.
+/// By key: settings that IP packets cannot support, or that need more of a switch than the port.
 pub fn passable(spec: &PortSpec, name: String) -> Result<Port, Refused> {
     let refused = |key, why: &str| Err(Refused { key, why: why.into() });
     if spec.shared.is_some() {

@@ -6,8 +6,8 @@
 //!                   └── slirp4netns, where there is a way out
 //! ```
 //!
-//! Each is killed when the one before it dies, and the kernel kills what is left of a process namespace when its number
-//! 1 is gone. So nothing survives, whatever is killed.
+//! Each process is killed when the one before it dies, and the kernel kills all processes of a process namespace when
+//! its number 1 ends. So nothing survives, whichever process is killed.
 
 use crate::resolver;
 use crate::sys;
@@ -16,7 +16,7 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-/// A program, ready to be run: nothing need be allocated for it any more.
+/// A program prepared for exec without further allocation.
 pub(crate) struct Program {
     arguments: Vec<CString>,
     environment: Vec<CString>,
@@ -38,7 +38,7 @@ impl Program {
         Ok(Self { arguments, environment })
     }
 
-    /// Becomes the program; returns only if that fails.
+    /// Executes the program; returns only if that fails.
     pub fn exec(&self) -> io::Error {
         let pointers = |words: &[CString]| -> Vec<*const libc::c_char> {
             words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect()
@@ -58,7 +58,7 @@ pub(crate) fn fork() -> io::Result<Option<i32>> {
     Ok((child > 0).then_some(child))
 }
 
-/// How a child ended, as `waitpid` has it.
+/// The status of a child in the encoding of `waitpid`.
 pub(crate) fn wait(child: i32) -> io::Result<i32> {
     let mut status = 0;
     loop {
@@ -71,35 +71,36 @@ pub(crate) fn wait(child: i32) -> io::Result<i32> {
     }
 }
 
-/// What number 1 needs.
+/// The state that number 1 needs.
 pub(crate) struct Init {
     pub command: Program,
     pub peer: Option<Program>,
     pub application: OwnedFd,
     pub far: OwnedFd,
-    /// Signals for the command come here.
+    /// A pipe with signals for the command.
     pub signals: RawFd,
-    /// How the command ended goes here, as `waitpid` has it.
+    /// A pipe for the command's status in the encoding of `waitpid`.
     pub status: OwnedFd,
-    /// Capabilities of the present user namespace are handed down: the user is no other one in there.
+    /// True if capabilities of the current user namespace are passed to the command, because the user is the same
+    /// there.
     pub ambient: bool,
-    /// There is a way out: names are looked up beyond it.
+    /// True if there is a way out, so names are looked up beyond it.
     pub outside: bool,
 }
 
-/// The status of a command that could not be run, as shells have it.
+/// The status of a command that could not be run, as in shells.
 const NOT_FOUND: i32 = 127;
 
 impl Init {
-    /// The emulator's other descriptors are not for this process: a pipe ends when all who hold it are gone, and with
-    /// the reading end of `status` open here the emulator would not be missed.
+    /// Closes the emulator's other descriptors in this process. A pipe ends when all its holders are gone, and with the
+    /// read end of `status` open here, this process would not notice that the emulator is gone.
     pub fn close_others(&self) {
         let [application, far, status] = [&self.application, &self.far, &self.status].map(AsRawFd::as_raw_fd);
         task::close_others([application, far, status, self.signals]);
     }
 
-    /// It is killed when the emulator dies. Its parent it cannot see from within the namespace: if that is gone
-    /// already, nothing reads how the command ended.
+    /// Makes the kernel kill this process when the emulator dies. Within the namespace it cannot see its parent: if
+    /// that is already gone, no process reads the command's status.
     pub fn die_with_emulator(&self) -> io::Result<()> {
         task::die_with_parent()?;
         if sys::is_widowed(self.status.as_fd()) {
@@ -109,11 +110,11 @@ impl Init {
         }
     }
 
-    /// Number 1 of a process namespace: starts the programs, passes signals on, waits for the command.
+    /// Runs as number 1 of a process namespace: starts the programs, passes signals on, waits for the command.
     pub fn run(self) -> ! {
         let status = self.serve().unwrap_or(NOT_FOUND << 8);
         let _ = sys::write(self.status.as_fd(), &status.to_ne_bytes());
-        // Everything else in the namespace ends with this process.
+        // All other processes of the namespace end with this one.
         task::exit(0)
     }
 
@@ -160,14 +161,14 @@ impl Init {
         task::exit(NOT_FOUND)
     }
 
-    /// The child on its way to another program.
+    /// Prepares a child before it executes another program.
     fn prepare(&self, namespace: &OwnedFd) -> io::Result<()> {
         sys::enter_net(namespace.as_fd())?;
-        // What these show depends on the namespaces; where mounting is refused they show the caller's.
+        // The contents of these depend on the namespaces; if mounting is refused, they show the caller's.
         if sys::unshare(libc::CLONE_NEWNS).is_ok() {
             let _ = sys::mount(c"proc", c"/proc", c"proc", 0);
             let _ = sys::mount(c"sysfs", c"/sys", c"sysfs", 0);
-            // That hides what the caller had below it: groups of processes (`thalweg attach`, on a path).
+            // This hides the caller's groups of processes (`thalweg attach` on a path).
             let _ = sys::mount(c"cgroup2", c"/sys/fs/cgroup", c"cgroup2", 0);
             if self.outside {
                 resolver::look_beyond()?;
@@ -183,7 +184,7 @@ impl Init {
     }
 }
 
-/// Until something listens at the far end, or a second has passed: a client that is started with its server would be
+/// Waits until a socket listens at the far end, at most a second: otherwise a client started with its server would be
 /// refused.
 fn wait_for_listener(far: BorrowedFd<'_>) {
     const LISTENS: &str = " 0A ";
@@ -199,7 +200,7 @@ fn wait_for_listener(far: BorrowedFd<'_>) {
     }
 }
 
-/// As `waitpid` has it: exit code and signal.
+/// Exit code and signal from the encoding of `waitpid`.
 pub(crate) fn ended(status: i32) -> (i32, Option<i32>) {
     if libc::WIFSIGNALED(status) {
         let signal = libc::WTERMSIG(status);

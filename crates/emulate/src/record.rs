@@ -1,5 +1,5 @@
-//! What passed one direction, written as it runs: arrivals with stamps, sizes, flows and ECN bits, and what the port
-//! decided.
+//! The record of a port of one direction, written during the run: arrivals with timestamps, sizes, flows and ECN bits,
+//! and the port's decisions.
 
 use crate::chunks::Chunks;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use thalweg_record::encoder::{self, Encoder};
 use thalweg_record::path::{Arrival, Decision};
 use thalweg_units::Time;
 
-/// Writes a record. A full or too slow disk ends it with a message, and not the run.
+/// Writes a record. A full disk, or one that is too slow, ends it with a message, but not the run.
 pub struct Recorder {
     out: Chunks,
     scratch: Vec<u8>,
@@ -16,10 +16,10 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins with the port.
+    /// Begins a record with the port.
     ///
     /// # Errors
-    /// If the port cannot be written down, or no thread started.
+    /// If the port cannot be encoded, or no thread can be started.
     pub fn new(port: &Port, file: impl Write + Send + 'static) -> io::Result<Self> {
         let head = encoder::head(port).map_err(io::Error::other)?;
         let mut out = Chunks::new(file)?;
@@ -36,7 +36,7 @@ impl Recorder {
         }
     }
 
-    /// Something was decided.
+    /// The port has decided about a packet.
     pub fn decision(&mut self, decision: &Decision) {
         if self.out.is_open() {
             self.scratch.clear();
@@ -45,7 +45,7 @@ impl Recorder {
         }
     }
 
-    /// Everything until `at` was decided. Why the record is not whole, if it is not.
+    /// Ends the record: everything until `at` was decided. Returns the reason if the record is incomplete.
     pub fn finish(mut self, at: Time) -> Option<String> {
         self.scratch.clear();
         self.encoder.end(at, &mut self.scratch);
@@ -53,7 +53,7 @@ impl Recorder {
         self.out.finish()
     }
 
-    /// Why it has stopped, if it has.
+    /// The reason if writing has stopped.
     pub fn stopped(&self) -> Option<&str> {
         self.out.stopped()
     }

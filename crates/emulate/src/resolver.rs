@@ -1,4 +1,5 @@
-//! Names on a path with a way out: programs ask the resolver beyond it, so that questions and answers take the path.
+//! Name resolution on a path with a way out: programs use the resolver beyond it, so that queries and answers take the
+//! path.
 
 use crate::sys::{self, wrong};
 use std::ffi::CStr;
@@ -6,32 +7,32 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What `resolv.conf` says there: the resolver of the way out.
+/// The contents of `resolv.conf` there: the resolver of the way out.
 const TEXT: &str = "nameserver 100.64.0.3\n";
 const FILE: &CStr = c"/etc/resolv.conf";
-/// Sockets by which the C library would have names looked up outside the path.
+/// Sockets through which the C library would resolve names outside of the path.
 const ASIDE: [(&str, &CStr); 2] = [
     ("/run/systemd/resolve/io.systemd.Resolve", c"/run/systemd/resolve/io.systemd.Resolve"),
     ("/run/nscd/socket", c"/run/nscd/socket"),
 ];
 
-/// Whether there is a file to stand in for. Without one the C library knows of no resolver, and none can be set.
+/// True if `resolv.conf` exists. Without it the C library has no resolver, and none can be set.
 pub(crate) fn is_there() -> bool {
     Path::new("/etc/resolv.conf").is_file()
 }
 
-/// Whether programs here look names up beyond a path.
+/// True if programs here resolve names beyond a path.
 pub(crate) fn is_beyond() -> bool {
     fs::read_to_string("/etc/resolv.conf").is_ok_and(|text| text == TEXT)
 }
 
-/// In this mount namespace, which has to be the caller's own, names are looked up beyond the path.
+/// Makes programs in this mount namespace, which must be the caller's own, resolve names beyond the path.
 ///
 /// # Errors
 /// If something cannot be mounted.
 pub(crate) fn look_beyond() -> io::Result<()> {
     for (path, socket) in ASIDE {
-        // What is no socket refuses connections, and the C library goes on to `resolv.conf`.
+        // A file that is not a socket refuses connections, and the C library continues with `resolv.conf`.
         if Path::new(path).exists() {
             sys::mount(c"/dev/null", socket, c"", libc::MS_BIND).map_err(|error| wrong(path, &error))?;
         }
@@ -39,7 +40,7 @@ pub(crate) fn look_beyond() -> io::Result<()> {
     if !is_there() {
         return Ok(());
     }
-    // A file of its own, in memory. Its place is needed only until the file is bound to where it belongs.
+    // A new file in memory. Its first place is needed only until the file is bound over `resolv.conf`.
     const PLACE: (&CStr, &CStr, &str) = (c"/sys", c"/sys/resolv.conf", "/sys/resolv.conf");
     let bind = || {
         fs::write(PLACE.2, TEXT)?;

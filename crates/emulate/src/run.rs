@@ -28,31 +28,33 @@ use thalweg_machines::schedule::policy::Stopped;
 use thalweg_record::Port;
 use thalweg_units::Time;
 
-/// A command, and the path that it is to run on.
+/// A command, and the path on which it runs.
 #[derive(Clone, Debug)]
 pub struct Shell {
     /// From the application to the far end.
     pub up: Way,
-    /// And back.
+    /// From the far end to the application.
     pub down: Way,
-    /// Program and arguments. In them and in `environment`, `{peer}` is the far end's address, `{here}` the
-    /// application's, `{peer6}` and `{here6}` those of IPv6, `{level}` how many paths there are around.
+    /// Program and arguments. In them and in `environment`, `{peer}` is replaced by the far end's address, `{here}` by
+    /// the application's, `{peer6}` and `{here6}` by the IPv6 addresses, `{level}` by the number of nested paths.
     pub command: Vec<String>,
-    /// A program that runs at the far end meanwhile, and is killed at the end; `{peer}` is the application's address.
+    /// A program that runs at the far end during the run, and is killed at its end; `{peer}` is the application's
+    /// address.
     pub peer: Option<Vec<String>>,
-    /// More variables of both.
+    /// Further environment variables of both programs.
     pub environment: Vec<(String, String)>,
-    /// A folder for records: `up.port`, `down.port`; of several ports one each, as in `up-1-switch0-switch1.port`.
+    /// A folder for records: `up.port`, `down.port`; if there are several ports, one for each, as in
+    /// `up-1-switch0-switch1.port`.
     pub record: Option<PathBuf>,
     /// A folder for captures: `up.pcapng`, `down.pcapng`.
     pub capture: Option<PathBuf>,
-    /// How frames get in and out; by AF_PACKET if not given.
+    /// How frames are received and sent. If not given, by AF_PACKET.
     pub wire: Option<WireKind>,
     /// The far end has a way out to the network in which the path is started, by `slirp4netns`.
     pub outside: bool,
 }
 
-/// What the emulator's process has to say.
+/// The report of the emulator's process.
 #[derive(Serialize, Deserialize)]
 enum Report {
     Done(Box<Outcome>),
@@ -62,10 +64,10 @@ enum Report {
 /// One run at a time: signals have one destination.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// Can paths be emulated here, with a way out if `outside` is set? If not, why.
+/// Checks that paths can be emulated here, with a way out if `outside` is set.
 ///
 /// # Errors
-/// What the kernel refuses or what is not installed, with what can be done.
+/// The refusal of the kernel, or a missing program, with a hint.
 ///
 /// ```
 /// if let Err(why) = thalweg_emulate::available(false) {
@@ -81,7 +83,7 @@ pub fn available(outside: bool) -> io::Result<()> {
     })
 }
 
-/// A file in a folder that is made, if there is to be one.
+/// Creates a file in a folder, which is made if needed.
 fn created<T>(
     folder: Option<&PathBuf>,
     name: &str,
@@ -94,11 +96,11 @@ fn created<T>(
 }
 
 impl Shell {
-    /// Runs the command and waits for its end. What the signals SIGINT, SIGTERM, SIGHUP and SIGQUIT mean meanwhile is
-    /// the command's affair.
+    /// Runs the command and waits for its end. During the run the signals SIGINT, SIGTERM, SIGHUP and SIGQUIT go to the
+    /// command.
     ///
     /// # Errors
-    /// If no path can be emulated here, with the way out.
+    /// If paths cannot be emulated here, or a way out is not possible.
     pub fn run(&self) -> io::Result<Outcome> {
         let report = in_child(|signals| self.emulate(signals));
         task::take_terminal_back();
@@ -108,10 +110,10 @@ impl Shell {
         }
     }
 
-    /// In a process of its own, which has one thread.
+    /// Runs in a process of its own, which has one thread.
     fn emulate(&self, signals: &OwnedFd) -> io::Result<Report> {
         let cpus = task::cpus();
-        // The last CPU is the emulator's; what the ends receive is processed on the others.
+        // The emulator has the last CPU; the ends process received packets on the others.
         let (own, others) = match &cpus[..] {
             [others @ .., own] if !others.is_empty() => (Some(*own), others),
             _ => (None, &[][..]),
@@ -141,7 +143,7 @@ impl Shell {
     ) -> io::Result<Report> {
         let (notes, addresses) = (std::mem::take(&mut network.notes), network.addresses);
         let outside = network.outside.take();
-        // Before the process namespace: no thread can be started after that.
+        // Before the process namespace is made, because no thread can be started after that.
         let directions = [self.direction(&self.up, "up")?, self.direction(&self.down, "down")?];
         let (ended, status) = sys::pipe()?;
         let init = self.start(network, signals, status)?;
@@ -154,7 +156,7 @@ impl Shell {
         ran.end = clock.now();
         emulator.count();
         let mut status = [0; 4];
-        // Nothing to read: number 1 was killed.
+        // An empty pipe means that number 1 was killed.
         let read = sys::read(ended.as_raw_fd(), &mut status) == 4;
         ran.status = if read { i32::from_ne_bytes(status) } else { libc::SIGKILL };
         ran.notes.extend(outside.and_then(|outside| outside.doubt()));
@@ -250,18 +252,18 @@ impl Shell {
     }
 }
 
-/// What is known of a run besides its directions.
+/// Results of a run other than those of its directions.
 struct Ran {
     notes: Vec<String>,
     realtime: bool,
     wire: WireKind,
     addresses: Addresses,
-    /// As `waitpid` has it.
+    /// In the encoding of `waitpid`.
     status: i32,
     end: Time,
 }
 
-/// This thread goes first and stays on its CPU, if that is allowed; whether it is.
+/// Gives this thread real-time priority and its CPU, if that is allowed. Returns true if so.
 fn first(cpu: Option<usize>, notes: &mut Vec<String>) -> io::Result<bool> {
     task::exact_timers();
     if let Err(error) = task::real_time() {
@@ -272,7 +274,7 @@ fn first(cpu: Option<usize>, notes: &mut Vec<String>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Number 1: killed, and everything with it, when the emulator is done, however that came.
+/// Number 1, which is killed with all its processes when this value is dropped.
 struct Started(i32);
 
 impl Drop for Started {
@@ -282,7 +284,7 @@ impl Drop for Started {
     }
 }
 
-/// Does something in a process of its own, which dies with this one, and hands back what it reports.
+/// Executes something in a process of its own, which dies with this one, and returns its report.
 fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Report> {
     let _one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let (report, to) = sys::pipe()?;
@@ -290,7 +292,7 @@ fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Rep
     let parent = task::process() as i32;
     let Some(child) = processes::fork()? else {
         drop((report, passed));
-        // The caller's other files and pipes are its own affair: a pipe ends when all its writers are gone.
+        // Other files and pipes of the caller are closed, because a pipe ends when all its writers are gone.
         task::close_others([to.as_raw_fd(), signals.as_raw_fd()]);
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
@@ -317,7 +319,7 @@ fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Rep
     serde_json::from_slice(&text).map_err(|_| io::Error::other("the emulator was killed"))
 }
 
-/// This process is killed when its parent dies, which was this one.
+/// Makes the kernel kill this process when its parent dies, which was `parent`.
 fn die_with(parent: i32) -> io::Result<()> {
     task::die_with_parent()?;
     if task::parent() == parent { Ok(()) } else { Err(io::Error::other("the caller is gone")) }

@@ -1,19 +1,19 @@
-//! Signals that the caller of a run gets are the command's: they are passed on through a pipe.
+//! Signals that the caller of a run receives are passed to the command through a pipe.
 
 use std::mem::zeroed;
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Where to; −1: nowhere.
+/// The pipe; −1: none.
 static TO: AtomicI32 = AtomicI32::new(-1);
 
-/// Signals that end a command politely.
+/// The signals that are passed on: those that ask a command to end.
 const PASSED: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
 extern "C" fn pass_on(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
     // SAFETY: the kernel hands over a valid pointer.
     let code = unsafe { (*info).si_code };
-    // A terminal has sent it to the command, too.
+    // A terminal has sent the signal to the command, too.
     if code == libc::SI_KERNEL {
         return;
     }
@@ -22,11 +22,11 @@ extern "C" fn pass_on(signal: i32, info: *mut libc::siginfo_t, _: *mut libc::c_v
     unsafe { libc::write(TO.load(Ordering::Relaxed), (&raw const byte).cast(), 1) };
 }
 
-/// While it lives, signals go to the pipe.
+/// Passes signals to the pipe until it is dropped.
 pub(crate) struct Passing(Vec<(i32, libc::sigaction)>);
 
 impl Passing {
-    /// To this pipe. There is one at a time.
+    /// Passes signals to this pipe. Only one value may exist at a time.
     pub fn to(pipe: RawFd) -> Self {
         TO.store(pipe, Ordering::Relaxed);
         let of = |signal: i32| {

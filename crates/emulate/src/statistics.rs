@@ -1,4 +1,4 @@
-//! What passed one direction, for people and plots.
+//! Counters of one direction, for readers and plots.
 
 use crate::chain::Passed;
 use crate::header::{OTHERS, Other};
@@ -11,14 +11,14 @@ use thalweg_units::Time;
 /// Length of a bin of the series.
 const BIN: u64 = 100;
 
-/// A tenth of a second.
+/// A bin of the series, a tenth of a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bin {
-    /// Bytes of packets whose transmission began, without those that the link lost.
+    /// Bytes of packets whose transmission began, except those that the link lost.
     pub bytes: u64,
     /// Packets that were dropped or lost.
     pub dropped: u64,
-    /// What 95 % of the packets waited at most, ns.
+    /// 95th percentile of the waiting times of packets, ns.
     pub waited_p95_ns: u64,
 }
 
@@ -37,19 +37,19 @@ pub struct Statistics {
     pub dropped: u64,
     /// Packets that a link lost.
     pub lost: u64,
-    /// Packets that the last port sent with other ECN bits than they came with.
+    /// Packets that the last port sent with other ECN bits than on arrival at the first port.
     pub marked: u64,
-    /// Flows.
+    /// Number of flows.
     pub flows: u64,
-    /// Frames that are no IP packets, by kind: passed on at once.
+    /// Frames without an IP packet, by kind, which are passed on immediately.
     pub not_ip: BTreeMap<Other, u64>,
-    /// Packets that the emulator lost, and not the path: its memory or a ring was full, or they were too long.
+    /// Packets that the emulator lost, not the path: its memory or a ring was full, or they were too long.
     pub overrun: u64,
-    /// Packets whose checksum the sender had left to a NIC that is not there.
+    /// Packets whose checksum the sender had left to a NIC, which there is not.
     pub unfinished: u64,
-    /// From arrival until transmission began, at all ports together.
+    /// Time from arrival until transmission began, at all ports together.
     pub waited: Histogram,
-    /// Tenths of a second, from the start.
+    /// The series of tenths of a second, from the start.
     pub series: Vec<Bin>,
     #[serde(skip)]
     bin: Histogram,
@@ -66,14 +66,14 @@ pub struct Hop {
     pub dropped: u64,
     /// Packets that its link lost.
     pub lost: u64,
-    /// Packets that it sent with other ECN bits than they came there with.
+    /// Packets that it sent with other ECN bits than on arrival there.
     pub marked: u64,
-    /// From arrival there until transmission began.
+    /// Time from arrival there until transmission began.
     pub waited: Histogram,
 }
 
 impl Hop {
-    /// It has decided.
+    /// Counts a decision of the port.
     pub fn decision(&mut self, decision: &Decision) {
         let Fate::Sent { arrives, .. } = decision.fate else {
             self.dropped += 1;
@@ -87,19 +87,19 @@ impl Hop {
 }
 
 impl Statistics {
-    /// A frame that is no IP packet.
+    /// Counts a frame without an IP packet.
     pub fn other(&mut self, other: Other) {
         debug_assert!(OTHERS.contains(&other));
         *self.not_ip.entry(other).or_default() += 1;
     }
 
-    /// A packet arrived.
+    /// Counts an arrival.
     pub fn arrival(&mut self, wire: u32) {
         self.arrived += 1;
         self.arrived_bytes += u64::from(wire);
     }
 
-    /// What became of a packet of so many bytes.
+    /// Counts the fate of a packet of `wire` bytes.
     pub fn passed(&mut self, passed: &Passed, wire: u32) {
         let decision = &passed.decision;
         let bin = (decision.at.ps() / Time::from_ms(BIN).ps()) as usize;
@@ -127,12 +127,12 @@ impl Statistics {
                 self.dropped += 1;
                 bin.dropped += 1;
             }
-            // Such ports are refused.
+            // Ports that trim are refused.
             Fate::Trimmed { .. } => {}
         }
     }
 
-    /// The bin that was last is over.
+    /// Closes the last bin.
     pub fn close(&mut self) {
         if let Some(bin) = self.series.last_mut() {
             bin.waited_p95_ns = self.bin.quantile(0.95);

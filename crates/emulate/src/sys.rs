@@ -1,4 +1,4 @@
-//! System calls that std does not have, each wrapped as thinly as it can be.
+//! System calls that std does not have, with minimal wrappers.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -6,17 +6,17 @@ use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use thalweg_units::Span;
 
-/// An answer of −1 is the error.
+/// Turns a result of −1 into the error.
 pub fn check(answer: libc::c_int) -> io::Result<libc::c_int> {
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }
 
-/// An error with what was tried.
+/// An error with the failed step.
 pub fn wrong(what: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
-/// Takes the ownership of a new descriptor.
+/// Takes ownership of a new descriptor.
 pub(crate) fn owned(fd: libc::c_int) -> io::Result<OwnedFd> {
     let fd = check(fd)?;
     // SAFETY: the kernel has just given us this descriptor; nothing else knows it.
@@ -34,7 +34,7 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     open_pipe(0)
 }
 
-/// The same, with flags of its own.
+/// The same with further flags.
 pub fn open_pipe(flags: i32) -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: `ends` has room for the two descriptors.
@@ -42,13 +42,13 @@ pub fn open_pipe(flags: i32) -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((owned(ends[0])?, owned(ends[1])?))
 }
 
-/// A descriptor that the next program has, too.
+/// Keeps a descriptor open on exec.
 pub fn keep_on_exec(fd: BorrowedFd<'_>) -> io::Result<()> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, 0) }).map(drop)
 }
 
-/// Standard input, output and error of the next program.
+/// Sets standard input, output and error for the next program.
 pub fn become_standard(fds: [BorrowedFd<'_>; 3]) -> io::Result<()> {
     for (number, fd) in fds.into_iter().enumerate() {
         // SAFETY: no memory is involved, and Rust owns no standard descriptor.
@@ -65,7 +65,7 @@ pub fn set_option<T: Copy>(fd: BorrowedFd<'_>, level: i32, name: i32, value: &T)
     check(answer).map(drop)
 }
 
-/// Room for what is on its way to the receiving end: 16 MB, or as much as is allowed.
+/// Sets the send buffer to 16 MB, or as much as is allowed.
 pub fn set_send_buffer(fd: BorrowedFd<'_>) -> io::Result<()> {
     let set = |name| set_option(fd, libc::SOL_SOCKET, name, &(16i32 << 20));
     set(libc::SO_SNDBUFFORCE).or_else(|_| set(libc::SO_SNDBUF))
@@ -116,7 +116,7 @@ pub fn device(name: &str) -> io::Result<u32> {
     }
 }
 
-/// Nothing can be read at the other end of this pipe any more.
+/// True if the read end of this pipe is closed, so that nothing can be read from it any more.
 pub fn is_widowed(pipe: BorrowedFd<'_>) -> bool {
     let mut fds = [libc::pollfd { fd: pipe.as_raw_fd(), events: 0, revents: 0 }];
     sleep(&mut fds, Some(Span::ZERO)).is_ok() && fds[0].revents & libc::POLLERR != 0

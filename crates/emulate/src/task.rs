@@ -1,11 +1,11 @@
-//! What this process and its thread are and may do: scheduling, signals, children, capabilities.
+//! Properties of this process and its thread: scheduling, signals, children, capabilities.
 
 use crate::sys::{check, owned, read};
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-/// This process is killed when its parent dies, unless that has happened already.
+/// Makes the kernel kill this process when its parent dies, unless that has already happened.
 pub fn die_with_parent() -> io::Result<()> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) }).map(drop)
@@ -41,8 +41,8 @@ pub fn stay_on(cpu: usize) -> io::Result<()> {
     check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) }).map(drop)
 }
 
-/// This thread goes before all that are not real-time, where that is allowed; what it starts does not. It must sleep:
-/// a thread that takes 95 % of a second is stopped for the rest of it.
+/// Gives this thread real-time priority if that is allowed, but not its children. It must sleep: the kernel stops a
+/// real-time thread for the rest of a second after it has used 95 % of it.
 pub fn real_time() -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: 10 };
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
@@ -50,13 +50,13 @@ pub fn real_time() -> io::Result<()> {
     check(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) }).map(drop)
 }
 
-/// Timers of this thread fire as exactly as they can.
+/// Makes timers of this thread as precise as possible.
 pub fn exact_timers() {
     // SAFETY: no memory is involved.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
 }
 
-/// What became of a signal before.
+/// The previous action of a signal.
 pub struct Before(i32, libc::sighandler_t);
 
 /// Ignores a signal.
@@ -65,19 +65,19 @@ pub fn ignore(signal: i32) -> Before {
     Before(signal, unsafe { libc::signal(signal, libc::SIG_IGN) })
 }
 
-/// A signal as it was.
+/// Restores the action of a signal.
 pub fn restore(before: &Before) {
     // SAFETY: the handler is the one that was there.
     unsafe { libc::signal(before.0, before.1) };
 }
 
-/// Ends this process, without anything that std or C would do at exit: it is a fork of a program that still runs.
+/// Ends this process without the exit handlers of std and C, because it is a fork of a program that still runs.
 pub fn exit(code: i32) -> ! {
     // SAFETY: it does not return.
     unsafe { libc::_exit(code) }
 }
 
-/// This process' number.
+/// The id of this process.
 pub fn process() -> u32 {
     std::process::id()
 }
@@ -100,13 +100,13 @@ pub fn child_signals() -> io::Result<OwnedFd> {
     }
 }
 
-/// Takes a signal out of such a descriptor.
+/// Reads a signal from such a descriptor.
 pub fn receive_signal(fd: BorrowedFd<'_>) {
     let mut info = [0; size_of::<libc::signalfd_siginfo>()];
     read(fd.as_raw_fd(), &mut info);
 }
 
-/// A child that has ended, and how.
+/// The id and the status of a child that has ended.
 pub fn ended_child() -> Option<(i32, i32)> {
     let mut status = 0;
     // SAFETY: the kernel writes `status`.
@@ -114,7 +114,7 @@ pub fn ended_child() -> Option<(i32, i32)> {
     (child > 0).then_some((child, status))
 }
 
-/// Signals as a program expects them when it starts.
+/// Resets signals to the state that a program expects at its start.
 pub fn default_signals() {
     // SAFETY: no handler of ours is involved; a set of zeros is valid.
     unsafe {
@@ -128,8 +128,8 @@ pub fn default_signals() {
     }
 }
 
-/// What this process may do in its user namespace, programs that it becomes may do, too, whatever their user is
-/// (capabilities(7), ambient).
+/// Passes the capabilities of this process in its user namespace to the programs that it executes, whatever their user
+/// is (capabilities(7), ambient).
 pub fn keep_capabilities() {
     const VERSION_3: u32 = 0x2008_0522;
     let mut header = [VERSION_3, 0];
@@ -147,7 +147,7 @@ pub fn keep_capabilities() {
     }
 }
 
-/// The terminal is this process group's again, if it has one: a shell that ended has taken it.
+/// Returns the terminal, if there is one, to this process group: a shell that has ended had taken it.
 pub fn take_terminal_back() {
     // SAFETY: no memory is involved; the signal that this call gives to those who do not have the terminal is
     // ignored meanwhile.
@@ -166,8 +166,8 @@ pub fn kill(process: i32, signal: i32) {
     unsafe { libc::kill(process, signal) };
 }
 
-/// Closes all descriptors but the standard ones and these. Only for a process that shares no memory with those who
-/// believe to own them: a fork.
+/// Closes all descriptors but the standard ones and these. Only for a fork, whose memory has no other owners of these
+/// descriptors.
 pub fn close_others<const N: usize>(mut kept: [RawFd; N]) {
     kept.sort_unstable();
     let mut from = libc::STDERR_FILENO + 1;

@@ -3,7 +3,7 @@
 use thalweg_record::Port;
 use thalweg_units::{Rate, Span};
 
-/// One port or a row of them, in the order in which packets pass: each port's link ends where the next port is.
+/// One port or a chain of ports, in the order in which packets pass them: each port's link ends at the next port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Way {
     name: String,
@@ -11,14 +11,14 @@ pub struct Way {
 }
 
 impl From<Port> for Way {
-    /// A single port, by whose name the way goes.
+    /// A single port, whose name is that of the way.
     fn from(port: Port) -> Self {
         Self { name: port.name.clone(), ports: vec![port] }
     }
 }
 
 impl Way {
-    /// A first port and those after it; `name` is all nodes, as in "switch0 -> switch1 -> switch2".
+    /// A first port and those after it; `name` has all nodes, as in "switch0 -> switch1 -> switch2".
     pub fn new(name: String, first: Port, after: impl IntoIterator<Item = Port>) -> Self {
         Self { name, ports: std::iter::once(first).chain(after).collect() }
     }
@@ -28,33 +28,32 @@ impl Way {
         &self.name
     }
 
-    /// At least one.
+    /// The ports, at least one.
     pub fn ports(&self) -> &[Port] {
         &self.ports
     }
 
-    /// It has more than one port.
+    /// True if there are several ports.
     pub fn is_chain(&self) -> bool {
         self.ports.len() > 1
     }
 
-    /// The least of its ports' rates in the long run.
+    /// The lowest long-term mean rate of its ports.
     pub fn rate(&self) -> Rate {
         self.ports.iter().map(Port::rate).min().unwrap_or(Rate::ZERO)
     }
 
-    /// Propagation along all of it, without jitter.
+    /// Propagation delay of the whole way, without jitter.
     pub fn delay(&self) -> Span {
         self.ports.iter().map(Port::delay).sum()
     }
 
-    /// What 1500 bytes take where they take longest.
+    /// Transmission time of 1500 bytes at the slowest port.
     pub fn packet_time(&self) -> Span {
         self.ports.iter().map(Port::packet_time).max().unwrap_or(Span::ZERO)
     }
 
-    /// What a file of one of its ports, counted from 0, is called: `up` where it is the only one, else
-    /// `up-1-switch0-switch1`.
+    /// Name of a file of one of its ports, counted from 0: `up` if there is only one, else `up-1-switch0-switch1`.
     pub(crate) fn file(&self, direction: &str, hop: usize) -> String {
         if !self.is_chain() {
             return direction.to_owned();

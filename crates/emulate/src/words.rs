@@ -1,10 +1,10 @@
-//! The words of a program and its variables, in which `{peer}` and others stand for addresses.
+//! The words of a program and its variables, with replacements for `{peer}` and others.
 
 use crate::processes::Program;
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// What stands for what in the words of a program.
+/// The replacements in the words of a program.
 pub(crate) struct Words {
     pub peer: (Ipv4Addr, Option<Ipv6Addr>),
     pub here: (Ipv4Addr, Option<Ipv6Addr>),
@@ -12,7 +12,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// None if it names an address of IPv6 where there is none.
+    /// `None` if it names an IPv6 address and there is none.
     fn filled(&self, text: &str) -> Option<String> {
         let mut text =
             text.replace("{peer}", &self.peer.0.to_string()).replace("{here}", &self.here.0.to_string());
@@ -24,7 +24,7 @@ impl Words {
         Some(text.replace("{level}", &self.level))
     }
 
-    /// Variables that name what is not there are not set.
+    /// Variables with a replacement that does not exist are not set.
     pub fn program(&self, words: &[String], environment: &[(String, String)]) -> io::Result<Program> {
         let missing = |word: &String| {
             io::Error::other(format!("`{word}`: there is no IPv6 here (`{{peer}}` is the address of IPv4)"))

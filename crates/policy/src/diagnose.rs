@@ -1,10 +1,10 @@
-//! What is wrong with a policy, where, and the way out.
+//! Mistakes in policies, with their positions and hints.
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use std::fmt;
 use std::ops::Range;
 
-/// Bytes of the text, from the first to the one after the last.
+/// A range of bytes of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Span {
     /// First byte.
@@ -38,10 +38,10 @@ macro_rules! classes {
         pub enum Class { $($(#[doc = $doc])* $name,)* }
 
         impl Class {
-            /// All of them.
+            /// All classes.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// A name for documents and programs.
+            /// The name for documents and programs.
             pub fn code(self) -> &'static str {
                 match self { $(Self::$name => $code,)* }
             }
@@ -52,13 +52,13 @@ macro_rules! classes {
 classes! {
     /// A character that no token begins with.
     Character = "character";
-    /// A text without its second quotation mark.
+    /// A string without its second quotation mark.
     OpenText = "open-text";
-    /// A number of more digits than are kept exactly.
+    /// A number with more digits than can be kept exactly.
     LongNumber = "long-number";
-    /// Parentheses in each other, too deep.
+    /// Parentheses nested too deeply.
     Nesting = "nesting";
-    /// More operators in a row than a comparator needs.
+    /// An expression with too many operators.
     LongExpression = "long-expression";
     /// A statement without its semicolon.
     Semicolon = "semicolon";
@@ -76,23 +76,23 @@ classes! {
     Duplicate = "duplicate";
     /// A name that nothing declares.
     Unknown = "unknown";
-    /// Names of several kinds: a queue where a port is expected.
+    /// A name of the wrong kind: a queue where a port is expected.
     Kind = "kind";
     /// An index outside of its array, or a range that is empty.
     Index = "index";
-    /// More queues, or more of something else, than there may be.
+    /// Too many queues, or other entities.
     TooMany = "too-many";
     /// An attribute that this entity does not have.
     Misplaced = "misplaced";
     /// An attribute that is set twice.
     SetTwice = "set-twice";
-    /// A queue of no port.
+    /// A queue without a port.
     NoPort = "no-port";
     /// A queue of several ports.
     SeveralPorts = "several-ports";
     /// A queue of several buffers.
     SeveralBuffers = "several-buffers";
-    /// A port of several queues without an order of them.
+    /// A port with several queues and no order of them.
     NoSchedule = "no-schedule";
     /// A file without any port.
     Empty = "empty";
@@ -102,15 +102,15 @@ classes! {
     Rate = "rate";
     /// A probability below 0 or above 1, or one that is not constant.
     Probability = "probability";
-    /// A number of parameters that its use does not have.
+    /// A number of parameters that this use does not allow.
     Parameters = "parameters";
-    /// A routine or definition is given arguments that it does not take.
+    /// Arguments that a routine or a definition does not take.
     Arguments = "arguments";
     /// A number where a Boolean is expected, or the other way round.
     Type = "type";
     /// A field that this entity does not have.
     Field = "field";
-    /// A field of another entity than the comparator's, or than the hook's.
+    /// A field of an entity that the comparator or the hook cannot refer to.
     OutOfSight = "out-of-sight";
     /// `getHOL()` of something that is not a queue.
     HeadOfLine = "head-of-line";
@@ -126,17 +126,17 @@ classes! {
     Remainder = "remainder";
     /// Arithmetic that may exceed 128 bits.
     Range = "range";
-    /// A comparator that is no strict weak order.
+    /// A comparator that is not a strict weak order.
     Order = "order";
     /// Sizes in packets compared with sizes in bytes.
     MixedUnits = "mixed-units";
-    /// A `queueSelect` that may choose a queue that is not there.
+    /// A `queueSelect` that may choose a queue that does not exist.
     Selection = "selection";
-    /// An action without a condition, or one that has one of its own.
+    /// A condition without an action, an action without a condition, or an action next to cases that have their own.
     Condition = "condition";
-    /// Packets that would go round in a circle, or a port that is connected twice.
+    /// Connections that form a cycle, or a port that is connected twice.
     Wiring = "wiring";
-    /// What would have no effect.
+    /// Something without effect.
     NoEffect = "no-effect";
 }
 
@@ -150,40 +150,40 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// What is wrong at `span`, and what to write instead.
+    /// A mistake at `span`, with a hint.
     pub fn new(class: Class, span: Span, reason: impl Into<String>, way_out: impl Into<String>) -> Self {
         Self { class, span, reason: reason.into(), way_out: way_out.into() }
     }
-    /// Its kind.
+    /// Its class.
     pub fn class(&self) -> Class {
         self.class
     }
-    /// Where.
+    /// Its position.
     pub fn span(&self) -> Span {
         self.span
     }
-    /// What is wrong.
+    /// The reason.
     pub fn reason(&self) -> &str {
         &self.reason
     }
-    /// What to do about it.
+    /// The hint.
     pub fn way_out(&self) -> &str {
         &self.way_out
     }
 }
 
-/// All that is wrong with a file, in its order. `Display`: a line each, `file:line:column: reason: way out`.
+/// All mistakes of a file, in order. `Display` writes one line for each, `file:line:column: reason: way out`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostics {
     name: String,
     text: String,
-    /// Where lines end in it.
+    /// The positions of line ends in the text.
     line_ends: Vec<usize>,
     found: Vec<Diagnostic>,
 }
 
 impl Diagnostics {
-    /// Of the file `name`, which holds `text`.
+    /// Mistakes of the file `name` with this `text`.
     pub(crate) fn new(name: &str, text: &str, mut found: Vec<Diagnostic>) -> Self {
         found.sort_by_key(|one| (one.span.start, one.class));
         found.dedup();
@@ -191,12 +191,12 @@ impl Diagnostics {
         Self { name: name.to_owned(), text: text.to_owned(), line_ends, found }
     }
 
-    /// One by one.
+    /// The mistakes one by one.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.found.iter()
     }
 
-    /// Line and column of a mistake, from 1, columns in characters.
+    /// Line and column of a mistake, counted from 1, columns in characters.
     pub fn place(&self, of: &Diagnostic) -> (usize, usize) {
         let at = of.span.range(&self.text).start;
         let lines_before = self.line_ends.partition_point(|end| *end < at);
@@ -204,7 +204,7 @@ impl Diagnostics {
         (lines_before + 1, self.text[start..at].chars().count() + 1)
     }
 
-    /// With the lines that they are about, as rustc shows its own.
+    /// The mistakes with the lines that they are about, in the style of rustc.
     pub fn render(&self) -> String {
         let shown = |one: &Diagnostic| {
             let span = one.span.range(&self.text);
@@ -217,14 +217,14 @@ impl Diagnostics {
         all.chain(self.others()).collect::<Vec<_>>().join("\n\n")
     }
 
-    /// What stands for the mistakes that texts leave out.
+    /// A line for the mistakes that are not shown.
     fn others(&self) -> Option<String> {
         let others = self.found.len().checked_sub(MOST_SHOWN).filter(|others| *others > 0)?;
         Some(format!("{}: {others} more like these", self.name))
     }
 }
 
-/// Mistakes in texts: who has more has one that repeats.
+/// Number of mistakes that are shown; a file with more usually repeats one.
 const MOST_SHOWN: usize = 100;
 
 impl fmt::Display for Diagnostics {

@@ -1,15 +1,15 @@
-//! What the fuzz target and the short mutation test call: any text is read or refused, none makes it panic.
+//! Functions for the fuzz target and the short mutation test: any text is read or refused, and none causes a panic.
 
 use crate::engine::{Bytecode, Engine, Interpreter, Machine, Offered};
 use crate::syntax::{parse, print};
 use thalweg_units::Time;
 use thalweg_wire::Handle;
 
-/// A file: what parses is printed and parses again to the same tree; what is refused is refused in one line each; what
-/// is right runs, and both engines decide alike.
+/// A file. One that parses is printed and parses to the same tree again; a mistake is reported in one line; a valid
+/// policy runs, and both engines make the same decisions.
 ///
 /// # Panics
-/// If not.
+/// If any of this does not hold.
 pub fn policy(text: &str) {
     if let Ok(file) = parse(text) {
         let printed = print(&file);

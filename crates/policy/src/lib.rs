@@ -22,7 +22,7 @@ pub use generate::generate;
 pub use normal::Policy;
 pub use show::show;
 
-/// What [`generate`]d files name.
+/// The items that [`generate`]d files use.
 pub mod compiled {
     pub use crate::engine::Kept;
     pub use crate::engine::machine::any::{AnyBacklog, Plan};

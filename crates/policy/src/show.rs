@@ -1,4 +1,4 @@
-//! A policy as its user may want to see it: entities, keys and structures, thresholds.
+//! A policy in the form for users: entities, keys and data structures, thresholds.
 
 use crate::normal::rank::Rank;
 use crate::normal::{Comparator, Policy, PortRate};
@@ -6,7 +6,7 @@ use crate::syntax::print;
 use crate::syntax::tree::{RateUnit, SizeUnit};
 use std::fmt::Write;
 
-/// What `policy` comes to, as text: the file without comments, then what the checker made of it.
+/// `policy` as text: the file without comments, then the results of the checker.
 pub fn show(policy: &Policy) -> String {
     let mut text = print(&policy.source);
     text.push('\n');
@@ -38,7 +38,7 @@ pub fn show(policy: &Policy) -> String {
 }
 
 fn line(text: &mut String, what: std::fmt::Arguments<'_>) {
-    // Writing to a text does not fail.
+    // Writing to a string does not fail.
     let _ = writeln!(text, "{what}");
 }
 

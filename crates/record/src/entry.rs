@@ -1,14 +1,14 @@
-//! The entries of a record, as bytes: little-endian, each with its kind in front. All are of fixed size but packets
-//! with all of their header, which have their length in front.
+//! The encoding of a record's entries: little-endian, each preceded by its kind. Entries have a fixed size, except
+//! packets with their whole header, which are preceded by their length.
 
 use crate::path::{Arrival, Fate};
 use std::io::{self, Read};
 use thalweg_units::{FlowId, HostId, Time};
 use thalweg_wire::{Ecn, Kind, NO_SIDE, Packet};
 
-/// How a record begins.
+/// The first bytes of a record.
 pub(crate) const MAGIC: &[u8; 8] = b"thalwegP";
-/// Goes up whenever entries or the port in front of them change.
+/// Version of the encoding of entries and of the port before them.
 pub(crate) const LAYOUT: u32 = 3;
 
 const ARRIVAL: u8 = 1;
@@ -19,10 +19,10 @@ const PACKET: u8 = 5;
 const TRIMMED: u8 = 6;
 const TURN: u8 = 7;
 
-/// Bytes of a packet's header at most, as it is written here.
+/// Largest size of an encoded packet header.
 const LARGEST_HEADER: usize = 128;
 
-/// Arrival at the far end of a packet that the link loses.
+/// Arrival time at the far end of a packet that the link loses.
 const LOST: u64 = u64::MAX;
 
 const KINDS: [Kind; 5] = [Kind::Data, Kind::Ack, Kind::Syn, Kind::SynAck, Kind::Control];
@@ -31,19 +31,19 @@ const ECNS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 /// An entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// A packet arrived, of which an IP header says everything.
+    /// An arrival of a packet that its IP header describes completely.
     Arrival(Arrival),
-    /// A packet arrived, with all of its header.
+    /// An arrival of a packet with its whole simulated header.
     Packet(Time, Packet),
-    /// The port has decided at this instant, before what follows of the same instant.
+    /// The port has decided at this instant; further entries of the same instant follow.
     Turn(Time),
-    /// Something was decided: packet, instant, what.
+    /// A decision: packet, instant, fate.
     Decision(u64, Time, Fate),
-    /// The record ends: everything until then was decided; digest of all decisions.
+    /// The end of the record: everything until this instant was decided; digest of all decisions.
     End(Time, u64),
 }
 
-/// Appends it.
+/// Appends an entry.
 pub(crate) fn write(entry: &Entry, out: &mut Vec<u8>) {
     let long = |out: &mut Vec<u8>, values: &[u64]| values.iter().for_each(|v| out.extend(v.to_le_bytes()));
     match *entry {
@@ -71,7 +71,7 @@ pub(crate) fn write(entry: &Entry, out: &mut Vec<u8>) {
             out.push(PACKET);
             long(out, &[at.ps()]);
             let mut header = [0; LARGEST_HEADER];
-            // Where its driver keeps cold headers is of no interest.
+            // The place of cold headers in the driver is not recorded.
             let header = postcard::to_slice(&Packet { side: NO_SIDE, ..packet }, &mut header);
             let header = header.expect("a header is no larger than that");
             out.push(header.len() as u8);
@@ -88,7 +88,7 @@ pub(crate) fn write(entry: &Entry, out: &mut Vec<u8>) {
     }
 }
 
-/// The next one. `Ok(None)`: the record is over, or was cut off within an entry.
+/// Reads the next entry. `Ok(None)`: the record has ended, or was cut off within an entry.
 pub(crate) fn read(from: &mut impl Read) -> io::Result<Option<Entry>> {
     let found = match bytes(from)? {
         Some([ARRIVAL]) => arrival(from)?,
@@ -178,7 +178,7 @@ fn long(from: &mut impl Read) -> io::Result<Option<u64>> {
     Ok(bytes(from)?.map(u64::from_le_bytes))
 }
 
-/// As many bytes as wanted, or the end.
+/// Reads exactly this many bytes; `None` at the end.
 pub(crate) fn bytes<const N: usize>(from: &mut impl Read) -> io::Result<Option<[u8; N]>> {
     let mut bytes = [0; N];
     match from.read_exact(&mut bytes) {

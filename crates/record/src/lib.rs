@@ -1,9 +1,9 @@
-//! What passed a port and what the port decided, as a file, and the same port offline.
+//! Records of the arrivals and decisions of a port as a file, and replay of the same port offline.
 //!
-//! One format, whichever driver ran the port: packets of the kernel, or those of a simulated network. A record begins
-//! with the port ([`Port`]): link, queue, stages, seed. Arrivals and decisions follow in the order in which they
-//! happened. [`replay::replay`] drives a machine that is made of the former with the arrivals, in virtual time
-//! ([`path`]), and compares what it decides.
+//! The format does not depend on the driver of the port: an emulator with real packets, or a simulator. A record begins
+//! with the port ([`Port`]): link, queue, stages, seed. Arrivals and decisions follow in the order of time.
+//! [`replay::replay`] makes a machine of this port, feeds it the arrivals in virtual time ([`path`]), and compares its
+//! decisions.
 
 pub mod encoder;
 mod entry;

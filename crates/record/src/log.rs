@@ -1,4 +1,4 @@
-//! The record of a port whose driver holds the packets: plain data, which grows in memory.
+//! The record of a port whose driver owns the packets: plain data that grows in memory.
 
 use crate::encoder::{self, Encoder};
 use crate::path::Fate;
@@ -8,30 +8,30 @@ use std::collections::BTreeMap;
 use thalweg_units::Time;
 use thalweg_wire::{Ecn, Handle, Packet};
 
-/// What passes a port of a simulator. Several packets may arrive at one instant; the port decides after them, or in
-/// between.
+/// The record of a simulator's port. Several packets may arrive at one instant; the port decides after them, or between
+/// them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Log {
     bytes: Vec<u8>,
     encoder: Encoder,
-    /// Numbers of the packets that wait.
+    /// Numbers of the waiting packets.
     waiting: BTreeMap<Handle, u64>,
     arrived: u64,
-    /// When the port decided last, if nothing has arrived since at that instant.
+    /// When the port decided last, if nothing has arrived since then at that instant.
     decided: Option<Time>,
 }
 
 impl Log {
-    /// Begins with the port.
+    /// Begins a record with the port.
     ///
     /// # Errors
-    /// If it cannot be written down.
+    /// If the port cannot be encoded.
     pub fn new(port: &Port) -> Result<Self, String> {
         let bytes = encoder::head(port).map_err(|why| why.to_string())?;
         Ok(Self { bytes, ..Self::default() })
     }
 
-    /// A packet arrives: before the machine is notified of it.
+    /// A packet arrives. Called before the machine is notified of it.
     pub fn arrives(&mut self, now: Time, handle: Handle, packet: &Packet) {
         if self.decided.take() == Some(now) {
             self.encoder.turn(now, &mut self.bytes);
@@ -41,7 +41,7 @@ impl Log {
         self.arrived += 1;
     }
 
-    /// A packet was cut by so many bytes, and waits.
+    /// A packet was trimmed by `cut` bytes, and waits.
     pub fn trimmed(&mut self, now: Time, handle: Handle, cut: u32) {
         let number = self.waiting.get(&handle).copied();
         self.decision(now, number, Fate::Trimmed { cut });
@@ -59,12 +59,12 @@ impl Log {
         self.decision(now, number, Fate::Sent { until, arrives, ecn });
     }
 
-    /// The port has decided all that it does now, unless more arrives.
+    /// The port has taken all decisions at this instant, unless more packets arrive.
     pub fn decided(&mut self, now: Time) {
         self.decided = Some(now);
     }
 
-    /// The whole record, as of an instant. What has arrived just then and waits for the port's decision may have none.
+    /// The complete record up to an instant. Packets that arrived at that instant may have no decision yet.
     pub fn whole(&self, now: Time) -> Vec<u8> {
         let before = Time::from_ps(now.ps().saturating_sub(1));
         let mut bytes = self.bytes.clone();

@@ -1,12 +1,12 @@
-//! A port in virtual time and without any I/O: the scenario's own, driven by packets that arrive at their stamps.
+//! A port of a scenario in virtual time without I/O, driven by packets that arrive at given times.
 //!
-//! Whatever is due before an arrival is decided as of its own instant, never as of the instant at which an emulator
-//! looks. So waking late changes when bytes leave and not what was decided, and the same arrivals give the same
-//! decisions offline ([`crate::replay`]).
+//! Everything that is due before an arrival is decided as of its own instant, not as of the instant at which an
+//! emulator wakes up. So a late wake-up changes when bytes leave but not the decisions, and the same arrivals give the
+//! same decisions offline ([`crate::replay`]).
 //!
-//! At one instant, as in the simulator: packets arrive, the control plane ticks, the port decides. Of real packets no
-//! two arrive at one instant ([`Path::arrive`]): one whose stamp is not after what has been decided arrives a
-//! picosecond after that.
+//! The order at one instant is that of the simulator: packets arrive, the control plane ticks, the port decides. No two
+//! real packets arrive at one instant ([`Path::arrive`]): a packet whose timestamp is not after the last decision
+//! arrives a picosecond after that.
 
 use crate::pool::{Pool, Waiting};
 use crate::port::Port;
@@ -16,20 +16,20 @@ use thalweg_machines::schedule::Discipline;
 use thalweg_units::{FlowId, HostId, Span, Time};
 use thalweg_wire::{Ecn, Handle, Kind, NO_SIDE, Packet};
 
-/// A packet that arrives.
+/// An arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When.
+    /// Time of arrival.
     pub at: Time,
     /// Its flow.
     pub flow: FlowId,
-    /// Where it goes.
+    /// Its destination.
     pub dst: HostId,
-    /// IP bytes.
+    /// Bytes of the IP packet.
     pub wire: u32,
     /// Bytes of payload.
     pub payload: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its ECN bits.
     pub ecn: Ecn,
@@ -37,49 +37,49 @@ pub struct Arrival {
     pub class: u8,
 }
 
-/// What became of a packet.
+/// A decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Which: packets are numbered as they arrive, from 0.
+    /// The packet, numbered in the order of arrival from 0.
     pub packet: u64,
-    /// What the driver called it.
+    /// The driver's label of the packet.
     pub label: u32,
-    /// When it came.
+    /// Time of its arrival.
     pub came: Time,
-    /// When this was decided: of a packet that is sent, when its transmission begins.
+    /// Time of the decision; if the packet is sent, its transmission begins then.
     pub at: Time,
-    /// Its ECN bits are others than those that it came with.
+    /// True if its ECN bits have changed since it arrived.
     pub marked: bool,
-    /// Sent or not.
+    /// Its fate.
     pub fate: Fate,
 }
 
-/// What was decided of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is sent.
+    /// Its transmission begins.
     Sent {
-        /// When its last bit has left.
+        /// When its last bit leaves.
         until: Time,
-        /// When it is at the far end; `None`: the link loses it.
+        /// When it arrives at the far end; `None`: the link loses it.
         arrives: Option<Time>,
-        /// Its ECN bits now.
+        /// Its ECN bits when it leaves.
         ecn: Ecn,
     },
     /// It is dropped.
     Dropped,
-    /// Its payload is cut off, and the header waits: its fate is to follow.
+    /// Its payload is cut off, and the header waits. Another decision follows.
     Trimmed {
-        /// So many bytes.
+        /// Number of bytes cut off.
         cut: u32,
     },
 }
 
-/// One direction.
+/// A port in virtual time.
 pub struct Path {
     port: Egress,
     pool: Pool,
-    /// The last instant at which anything was decided.
+    /// The time of the last decision.
     now: Time,
     /// When the port wants to be polled.
     poll_at: Option<Time>,
@@ -88,7 +88,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// Before anything has arrived.
+    /// A port at which nothing has arrived.
     ///
     /// # Errors
     /// If the port's parameters contradict each other.
@@ -97,13 +97,13 @@ impl Path {
         Ok(Self { port, pool: Pool::default(), now: Time::ZERO, poll_at: None, arrived: 0, gone: Vec::new() })
     }
 
-    /// When a packet with this stamp arrives for the port.
+    /// The time of arrival of a packet with this timestamp.
     pub fn stamp(&self, at: Time) -> Time {
         at.max(self.now.saturating_add(Span::from_ps(1)))
     }
 
-    /// A packet arrives, at the [`Path::stamp`] of its time; `label` is the driver's name of it. What is decided until
-    /// then, and then, is handed to `decided`.
+    /// A packet arrives at the [`Path::stamp`] of its time; `label` is the driver's label. All decisions until then,
+    /// and at that time, are given to `decided`.
     pub fn arrive(&mut self, arrival: &Arrival, label: u32, decided: &mut impl FnMut(Decision)) {
         let at = self.stamp(arrival.at);
         let Arrival { flow, dst, wire, payload, kind, ecn, class, .. } = *arrival;
@@ -125,11 +125,11 @@ impl Path {
         self.instant(at, decided);
     }
 
-    /// A packet arrives, at an instant that is not before what has been decided; the port decides once all of that
-    /// instant have arrived: as the next one does, or time advances. What is decided until then is handed to
-    /// `decided`, and so is what the packet's arrival decides: drops and trims.
+    /// A packet arrives at an instant that is not before the last decision. The port decides after all arrivals of that
+    /// instant: when a later packet arrives, or time advances. Decisions until then are given to `decided`, as are
+    /// those that the arrival itself causes: drops and trims.
     pub fn join(&mut self, at: Time, packet: Packet, label: u32, decided: &mut impl FnMut(Decision)) {
-        // Control planes have ticked in the meantime, though nothing waited.
+        // The control plane has ticked in the meantime, even if nothing waited.
         while let Some(due) = self.due(true).filter(|due| *due < at) {
             self.instant(due, decided);
         }
@@ -149,48 +149,47 @@ impl Path {
         self.poll_at = Some(at);
     }
 
-    /// All of this instant has happened, though more may arrive at it: control planes have ticked, the port has
-    /// decided.
+    /// Completes an instant, though more packets may arrive at it: the control plane ticks, and the port decides.
     pub fn settle(&mut self, at: Time, decided: &mut impl FnMut(Decision)) {
         while let Some(due) = self.due(true).filter(|due| *due <= at) {
             self.instant(due, decided);
         }
     }
 
-    /// Decides what is due up to `to`, each as of its own instant.
+    /// Takes all decisions that are due until `to`, each as of its own instant.
     pub fn advance(&mut self, to: Time, decided: &mut impl FnMut(Decision)) {
         while let Some(due) = self.due(false).filter(|due| *due <= to) {
             self.instant(due, decided);
         }
     }
 
-    /// When something will be decided of what waits; `None`: nothing waits.
+    /// The time of the next decision about a waiting packet; `None` if nothing waits.
     pub fn wake(&self) -> Option<Time> {
         self.poll_at
     }
 
-    /// The last instant at which something happened.
+    /// The time of the last event.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// What the port has done so far.
+    /// Counters of the port.
     pub fn totals(&self) -> EgressTotals {
         self.port.totals()
     }
 
-    /// Packets that wait.
+    /// Number of waiting packets.
     pub fn waiting(&self) -> u32 {
         self.port.waiting()
     }
 
-    /// The next instant: a control plane that ticks for ever is of interest while something waits, or if `ticks`.
+    /// The next due instant. Ticks of a control plane count only while packets wait, or if `ticks`.
     pub fn due(&self, ticks: bool) -> Option<Time> {
         let tick = self.port.wake().filter(|_| ticks || self.poll_at.is_some());
         [self.poll_at, tick].into_iter().flatten().min()
     }
 
-    /// What is due at this instant, which no other one that is due comes before.
+    /// Handles this instant, which must be the first that is due.
     pub fn instant(&mut self, at: Time, decided: &mut impl FnMut(Decision)) {
         self.now = at;
         self.tick(at);
@@ -214,14 +213,14 @@ impl Path {
                     let fate = Fate::Sent { until, arrives, ecn };
                     decided(Decision { packet, label, came, at, marked: ecn != before, fate });
                 }
-                // Frames go between switches, and there is no other one.
+                // Pause frames are for neighbouring switches, of which there is none.
                 Poll::Transmit { .. } => {}
                 Poll::Wait(next) => break Some(next),
                 Poll::Idle => break self.port.queue().held_until().filter(|next| *next > at),
             }
         };
     }
-    /// Those that are given up.
+    /// Reports the packets that were dropped.
     fn drop_gone(&mut self, at: Time, decided: &mut impl FnMut(Decision)) {
         for handle in self.gone.drain(..) {
             let Waiting { number: packet, label, came, .. } = self.pool.take(handle);

@@ -1,10 +1,10 @@
-//! The packets that wait, by handle.
+//! The waiting packets, by handle.
 
 use thalweg_machines::egress::Packets;
 use thalweg_units::Time;
 use thalweg_wire::{Ecn, Handle, Packet, Side};
 
-/// A packet that waits.
+/// A waiting packet.
 #[derive(Clone, Copy)]
 pub(crate) struct Waiting {
     pub packet: Packet,
@@ -14,12 +14,12 @@ pub(crate) struct Waiting {
     pub ecn: Ecn,
 }
 
-/// Those that wait, by handle.
+/// The waiting packets, by handle.
 #[derive(Default)]
 pub(crate) struct Pool {
     slots: Vec<Waiting>,
     free: Vec<u32>,
-    /// No stage writes cold headers: such ports are not recorded.
+    /// Cold headers are not written: ports with stages that do are not recorded.
     side: Side,
 }
 

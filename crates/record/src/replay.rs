@@ -1,4 +1,4 @@
-//! A record through the same port again, offline: the same packets must leave, be dropped and be marked at the same
+//! Replays a record through the same port offline: the same packets must be sent, dropped and marked at the same
 //! instants.
 
 use crate::encoder::Encoder;
@@ -11,31 +11,31 @@ use std::io::{self, Read};
 use thalweg_units::Time;
 use thalweg_wire::Ecn;
 
-/// Bytes of a port at most: a trace of some hours is below.
+/// Largest size of an encoded port; a trace of some hours is smaller.
 const LARGEST_PORT: u32 = 1 << 28;
 
-/// What a replay found.
+/// The result of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Replayed {
     /// The port's name.
     pub port: String,
     /// Packets that arrived.
     pub arrived: u64,
-    /// Of those the ones that came at the instant of the one in front.
+    /// Of those, packets that arrived at the same instant as the one before.
     pub together: u64,
-    /// Decisions that were compared: packets that left, ..
+    /// Packets that were sent. (This and the following numbers are those of the compared decisions.)
     pub sent: u64,
-    /// .. of those the ones that the link lost ..
+    /// Of those, packets that the link lost.
     pub lost: u64,
-    /// .. and the ones whose ECN bits changed, ..
+    /// Of those sent, packets whose ECN bits changed.
     pub marked: u64,
-    /// .. packets that were dropped ..
+    /// Packets that were dropped.
     pub dropped: u64,
-    /// .. and packets that were cut to their headers.
+    /// Packets that were trimmed to their headers.
     pub trimmed: u64,
-    /// The first that differs: what is recorded, and what the replay has.
+    /// The first difference: the recorded decision, and that of the replay.
     pub difference: Option<(String, String)>,
-    /// The record has its end; otherwise the emulator was killed, or its disk was full.
+    /// True if the record has its end; otherwise the emulator was killed, or its disk was full.
     pub whole: bool,
     /// Digest of all decisions of the replay, in hexadecimal.
     pub digest: String,
@@ -44,7 +44,7 @@ pub struct Replayed {
 /// Replays a record.
 ///
 /// # Errors
-/// If it cannot be read, or is no record of this version.
+/// If the record cannot be read, or is not of this version.
 pub fn replay(mut record: impl Read) -> io::Result<Replayed> {
     let port = port(&mut record)?;
     let mut found = Replayed { port: port.name.clone(), ..Replayed::default() };
@@ -109,10 +109,10 @@ pub fn replay(mut record: impl Read) -> io::Result<Replayed> {
     Ok(found)
 }
 
-/// The port that a record begins with.
+/// Reads the port at the beginning of a record.
 ///
 /// # Errors
-/// If it is no record of this version.
+/// If the record is not of this version.
 pub fn port(record: &mut impl Read) -> io::Result<Port> {
     let no_record = || invalid("this is no record of a port");
     if entry::bytes(record)?.as_ref() != Some(MAGIC) {
@@ -141,7 +141,7 @@ fn invalid(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// Compares what both have, in order.
+/// Compares the decisions of both in order.
 fn compare(
     recorded: &mut VecDeque<(u64, Time, Fate)>,
     replayed: &mut VecDeque<Decision>,

@@ -1,5 +1,5 @@
-//! What can be written: the JSON Schema, the lists of names, the explanation of a key. All of it comes
-//! from the types in [`crate::schema`] and their doc comments.
+//! The keys and choices of scenarios: the JSON Schema, the lists of names, the explanation of a key. All of it is
+//! generated from the types in [`crate::schema`] and their doc comments.
 
 use crate::editors;
 use crate::schema::{Document, scheme};
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-/// The schema as the checker walks it: everything inlined.
+/// The schema for the checker, with all references inlined.
 pub(crate) fn raw_schema() -> &'static Json {
     static SCHEMA: OnceLock<Json> = OnceLock::new();
     SCHEMA.get_or_init(|| {
@@ -26,18 +26,18 @@ pub fn schema() -> Json {
     out
 }
 
-/// A name that can be written.
+/// A choice that can be written in a scenario.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Entry {
-    /// As it is written.
+    /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its description.
     pub summary: String,
-    /// Where it is published; empty: nowhere in particular.
+    /// Its publication; empty if there is none.
     pub source: String,
 }
 
-/// The kinds of names that [`catalogue`] knows, with the dotted key whose choices they are.
+/// The kinds of names that [`catalogue`] lists, with the dotted key that each is a choice of.
 pub const KINDS: &[(&str, &str)] = &[
     ("schemes", "scheme"),
     ("topologies", "topology"),
@@ -99,7 +99,7 @@ pub fn catalogue(kind: &str) -> Option<Vec<Entry>> {
     Some(out)
 }
 
-/// The parenthesis with a year or an RFC is the source, the rest is what it is.
+/// Splits a doc comment: the parenthesis with a year or an RFC is the source, the rest the description.
 fn split_source(text: &str) -> (String, String) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut rest = text.as_str();
@@ -122,14 +122,15 @@ fn find(key: &str) -> Option<&'static Json> {
     find_all(key).first().map(|found| found.schema)
 }
 
-/// A meaning of a key: tables of different kinds may have a key of the same name.
+/// One meaning of a key: tables of different kinds may have keys of the same name.
 struct Found {
     schema: &'static Json,
-    /// On the way to it: a table of several kinds, and which kind has the key. Empty: every kind, or there are none.
+    /// The table with kinds on the path to the key, and the kind that has it. Empty: all kinds have it, or there are
+    /// none.
     kinds: Vec<(String, &'static str)>,
 }
 
-/// Every meaning of a dotted key, in the order of the kinds.
+/// All meanings of a dotted key, in the order of the kinds.
 fn find_all(key: &str) -> Vec<Found> {
     let mut found = vec![Found { schema: raw_schema(), kinds: Vec::new() }];
     let mut path = String::new();
@@ -161,13 +162,13 @@ fn step(at: &Found, part: &str, path: &str) -> Vec<Found> {
             found.truncate(1);
             found[0].kinds.clone_from(&at.kinds);
         }
-        // `switch.scheduler.drr`: the choice itself. A kind may be called like a key: `topology.file` is both.
+        // `switch.scheduler.drr` is a choice. A choice may have the same name as a key, such as `topology.file`.
         found.extend(kinds.iter().filter(|v| tag(v) == Some(part)).flat_map(&on));
         if !found.is_empty() {
             return found;
         }
     }
-    // A key that may also be a table, which is described elsewhere.
+    // The key may also be a table, which is described elsewhere.
     if let Some(table) = schema.get("x-table").and_then(Json::as_str) {
         let table = raw_schema().get("properties").and_then(|keys| keys.get(table));
         return table
@@ -175,7 +176,7 @@ fn step(at: &Found, part: &str, path: &str) -> Vec<Found> {
             .unwrap_or_default();
     }
     if let Some(items) = schema.get("items") {
-        // `traffic.backlogged`: which of a list's tables makes no difference to what its keys mean.
+        // `traffic.backlogged`: the keys of a list's tables have the same meaning in each of them.
         let position = part == "*" || part.parse::<usize>().is_ok();
         let inside = Found { schema: items, kinds: at.kinds.clone() };
         return if position { vec![inside] } else { step(&inside, part, path) };
@@ -183,8 +184,8 @@ fn step(at: &Found, part: &str, path: &str) -> Vec<Found> {
     schema.get("additionalProperties").filter(|s| s.is_object()).map(on).unwrap_or_default()
 }
 
-/// What a dotted key means: its text, its default, its choices or keys, and which kinds of table have it;
-/// each meaning, if kinds differ. `None` if there is no such key.
+/// The explanation of a dotted key: its text, its default, its choices or keys, and the kinds of table that have it;
+/// one for each meaning, if kinds differ. `None` if there is no such key.
 pub fn explain(key: &str) -> Option<String> {
     let mut meanings: Vec<(String, Vec<String>)> = Vec::new();
     for found in find_all(key) {
@@ -207,16 +208,17 @@ pub fn explain(key: &str) -> Option<String> {
     (!found.is_empty()).then(|| found.join("\n\n"))
 }
 
-/// A word that stands for a choice somewhere: a kind of table, or one of several words.
+/// The choices of a name: kinds of a table, or words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Keys that it can be chosen for; the first one is the one to explain further.
+    /// The keys that it is a choice of, first the one to explain further.
     pub keys: Vec<String>,
-    /// What it means, and its keys.
+    /// Its description, and its keys.
     pub text: String,
 }
 
-/// Every choice of this name: `cubic` is a controller, `fq-codel` a scheduler. Choices that mean the same are one.
+/// Every choice of this name: `cubic` is a controller, `fq-codel` a scheduler. Choices with the same description are
+/// one.
 pub fn choices(word: &str) -> Vec<Choice> {
     let mut found: Vec<Choice> = Vec::new();
     for_each_choice(raw_schema(), "", &mut |key, name, option| {
@@ -242,7 +244,7 @@ pub fn choice_names() -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// Every table of several kinds: its key, and the kinds. Lists are at position 0.
+/// Every table with kinds: its key, and its kinds. In lists, the table at position 0.
 pub fn kinds_of_tables() -> Vec<(String, Vec<String>)> {
     let mut tables: Vec<(String, Vec<String>)> = Vec::new();
     for_each_choice(raw_schema(), "", &mut |key, name, option| {
@@ -258,7 +260,7 @@ pub fn kinds_of_tables() -> Vec<(String, Vec<String>)> {
     tables
 }
 
-/// Calls `found` with (key, name, what is chosen) of every choice in and below a schema.
+/// Calls `found` with (key, name, schema) for every choice in a schema.
 fn for_each_choice(at: &'static Json, key: &str, found: &mut dyn FnMut(&str, &str, &'static Json)) {
     let schema = present(at);
     let below = |name: &str| if key.is_empty() { name.to_owned() } else { format!("{key}.{name}") };
@@ -288,7 +290,7 @@ fn for_each_choice(at: &'static Json, key: &str, found: &mut dyn FnMut(&str, &st
     }
 }
 
-/// What a scheme, or a part of one (`dctcp`, `srpt`), sets.
+/// The keys that a scheme, or a part of one (`dctcp`, `srpt`), sets.
 pub fn explain_scheme(name: &str) -> Option<String> {
     let described = |parts: &[&scheme::Part]| {
         let texts = parts.iter().map(|p| format!("{} [{}]", p.summary, p.source).replace(" [-]", ""));
@@ -302,7 +304,7 @@ pub fn explain_scheme(name: &str) -> Option<String> {
     Some(described(&[rate]))
 }
 
-/// What is under one schema: its text, its default, its choices or keys.
+/// The description of a schema: its text, its default, its choices or keys.
 fn meaning(found: &Json) -> String {
     let schema = present(found);
     let text = |s: &Json| s.get("description").and_then(Json::as_str).map(str::to_owned);
@@ -332,7 +334,7 @@ fn meaning(found: &Json) -> String {
     if let Some(default) = found.get("default").or_else(|| schema.get("default")).filter(|d| !d.is_null()) {
         line("default", default.to_string());
     }
-    // Of a list what its tables are.
+    // For a list, the description of its tables.
     let schema = schema.get("items").map_or(schema, present);
     if let Some(list) = variants(schema) {
         line("kinds", list.iter().filter_map(|v| tag(v)).collect::<Vec<_>>().join(", "));

@@ -1,4 +1,4 @@
-//! What every stage after parsing needs: where keys were written, and where files are.
+//! The context of every stage after parsing: the positions of keys, and the folder of files.
 
 use crate::diagnostic::quoted;
 use crate::input::{self, Refusal};
@@ -13,12 +13,12 @@ pub(crate) struct Cx<'a> {
 }
 
 impl Cx<'_> {
-    /// For loops that may take long: an error once loading has been given up.
+    /// Called in loops that may take long: an error once loading has been interrupted.
     pub fn proceed(&self) -> Result<(), Diagnostic> {
         if self.stop.is_raised() { Err(self.error("", "loading was interrupted", "")) } else { Ok(()) }
     }
 
-    /// About a key of the scenario.
+    /// A diagnostic about a key of the scenario.
     pub fn error(&self, key: &str, reason: impl Into<String>, hint: impl Into<String>) -> Diagnostic {
         let hint = hint.into();
         let mut d = self.origin.at(key, reason);
@@ -26,12 +26,12 @@ impl Cx<'_> {
         d
     }
 
-    /// The text of a file that the scenario names under `key`.
+    /// The text of a file that the key `key` names.
     pub fn read(&self, key: &str, path: &str) -> Result<String, Diagnostic> {
         input::text(&self.dir.join(path)).map_err(|refusal| self.refused(key, path, refusal))
     }
 
-    /// The bytes of such a file.
+    /// The bytes of a file that the key `key` names.
     pub fn read_bytes(&self, key: &str, path: &str) -> Result<Vec<u8>, Diagnostic> {
         input::bytes(&self.dir.join(path)).map_err(|refusal| self.refused(key, path, refusal))
     }

@@ -1,4 +1,4 @@
-//! Whether pauses could go round in a circle in a scenario's network, and what elision exempts:
+//! Cycles of pauses that are possible in a scenario's network, and the packets that elision exempts from pauses:
 //! `thalweg check deadlock`.
 
 use crate::schema::Document;
@@ -10,32 +10,33 @@ use thalweg_net::routing::RouteError;
 use thalweg_net::spec::{Incident, RoutingSpec};
 use thalweg_units::PortId;
 
-/// The backpressure graph of a scenario (Goyal, MIT 2022, App. D), looked through.
+/// An analysis of a scenario's backpressure graph (Goyal, MIT 2022, App. D).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadlockCheck {
-    /// Output ports of switches.
+    /// Number of output ports of switches.
     pub nodes: usize,
-    /// From one of them straight to the next, on some route.
+    /// Number of pairs of consecutive ports on some route.
     pub edges: usize,
-    /// The nodes that a shortest cycle passes, the first one again at the end; empty: there is none.
+    /// The nodes of a shortest cycle, with the first one repeated at the end; empty if there is none.
     pub cycle: Vec<String>,
     /// The same as ports.
     pub ports: Vec<u32>,
-    /// Links join layers: elision exempts what comes from a higher layer and returns to one.
+    /// True if the network consists of layers: elision then exempts packets that come from a higher layer and return to
+    /// one.
     pub layered: bool,
-    /// How many ways through a switch elision exempts, whether some route takes them or not.
+    /// Number of turns through a switch that elision exempts, whether or not some route takes them.
     pub exempt: usize,
-    /// Those that some route takes: from a node, through a switch, to a node.
+    /// Exempt turns that some route takes: from a node, through a switch, to a node.
     pub routed: Vec<[String; 3]>,
-    /// The scenario has `switch.backpressure.elide = "cycles"`.
+    /// True if the scenario has `switch.backpressure.elide = "cycles"`.
     pub elides: bool,
 }
 
 impl Scenario {
-    /// Looks for cycles of pauses on the scenario's routes, those after its link failures included.
+    /// Searches for cycles of pauses on the scenario's routes, including the routes after its link failures.
     ///
     /// # Errors
-    /// Flows without a pinned path; given up because `stop` was raised.
+    /// Flows without a pinned path; an interruption by `stop`.
     pub fn check_deadlock(&self, stop: &Stop) -> Result<DeadlockCheck, Diagnostic> {
         let (doc, graph) = (self.document(), self.graph());
         let incidents = network::incidents(doc, graph);
@@ -77,7 +78,7 @@ impl Scenario {
     }
 }
 
-/// Nothing of a network could be exempt, whatever routes there are; `None`: that depends on the flows.
+/// True if elision exempts nothing in this network, whatever the routes; `None` if that depends on the flows.
 pub(crate) fn nothing_to_elide(doc: &Document, graph: &Graph) -> Option<bool> {
     if doc.routing.rule.needs().paths == Paths::Given {
         return None;
@@ -97,8 +98,7 @@ fn ways<'a>(graph: &'a Graph, routing: &'a RoutingSpec, incidents: &'a [Incident
     }
 }
 
-/// The rule without its file: offsets make no difference to which paths there are. (Pinned ones are the caller's
-/// affair.)
+/// The rule without its file: offsets do not change the set of paths. (The caller handles pinned paths.)
 fn rule(doc: &Document) -> RoutingSpec {
     doc.routing.rule.clone().into()
 }

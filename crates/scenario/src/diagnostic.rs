@@ -1,10 +1,10 @@
-//! One line that names the file, the line, the key, the reason and the way out.
+//! Diagnostics: one line with the file, the line, the key, the reason and a hint.
 
 use std::borrow::Cow;
 use std::fmt;
 use strsim::osa_distance;
 
-/// Something wrong with a scenario or a file that it names.
+/// A mistake in a scenario or in a file that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The file, or `--set KEY` for an override.
@@ -15,19 +15,19 @@ pub struct Diagnostic {
     pub column: u32,
     /// Dotted key, positions in arrays counted from 0 (`traffic.0.load`); empty: none.
     pub key: String,
-    /// What is wrong.
+    /// The reason.
     pub reason: String,
-    /// The nearest valid choice.
+    /// A hint, such as the nearest valid choice.
     pub hint: Option<String>,
 }
 
 impl Diagnostic {
-    /// About a whole file, or about a line of one.
+    /// A diagnostic about a whole file, or about a line of it.
     pub fn in_file(file: &str, line: u32, reason: impl Into<String>) -> Self {
         Self { file: file.to_owned(), line, column: 0, key: String::new(), reason: reason.into(), hint: None }
     }
 
-    /// The same with a way out.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -63,7 +63,7 @@ impl fmt::Display for Diagnostic {
 }
 impl std::error::Error for Diagnostic {}
 
-/// Foreign text for a message: 80 characters at most, all of them printable.
+/// A user's text for a message: at most 80 characters, all of them printable.
 pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     const MOST: usize = 80;
     let plain = |c: char| !c.is_control() && !invisible(c);
@@ -84,15 +84,15 @@ pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Characters that turn or hide what stands next to them.
+/// Characters that reverse or hide adjacent text.
 pub(crate) fn invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// A diagnostic that a program could fill a disk with is cut: so many errors are shown, the rest are counted.
+/// Number of errors that are shown; the others are counted, because a program could write endless diagnostics.
 const MOST_SHOWN: usize = 20;
 
-/// The first errors, and how many more there are.
+/// The first errors, and the number of others.
 pub(crate) fn shown(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let more = errors.len().saturating_sub(MOST_SHOWN);
     if more > 1 {
@@ -104,7 +104,7 @@ pub(crate) fn shown(mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
     errors
 }
 
-/// The name nearest to what was written, if it is near at all.
+/// The most similar name, if it is similar enough.
 pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if written.chars().count() > 64 {
         return None;
@@ -115,8 +115,7 @@ pub fn nearest<'a>(written: &str, known: impl IntoIterator<Item = &'a str>) -> O
         .into_iter()
         .map(|name| {
             let known = plain(name);
-            // The beginning of a long name counts as one mistake, and so does a name with something behind it
-            // (`bbrv1`).
+            // The beginning of a long name counts as one mistake, as does a name with a suffix (`bbrv1`).
             let begins = written.len() >= 3 && known.starts_with(written.trim_end_matches('s'))
                 || known.len() >= 3 && written.starts_with(&known);
             (
@@ -134,7 +133,7 @@ pub fn suggest(written: &str, known: &[String]) -> String {
     suggest_of(written, known, &known.join(", "))
 }
 
-/// The same, where what is known is listed as `reported`.
+/// The same with another text for the list of known names, `reported`.
 pub(crate) fn suggest_of(written: &str, known: &[String], reported: &str) -> String {
     match nearest(written, known.iter().map(String::as_str)) {
         Some(name) => format!("did you mean `{name}`? (known: {reported})"),

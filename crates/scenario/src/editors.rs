@@ -1,10 +1,10 @@
-//! The JSON Schema as editors and validators read it: what the checker does with code is written into it.
+//! The JSON Schema for editors and validators, with the rules that the checker implements in code.
 
 use crate::quantity;
 use crate::text::schema::{required, tag, variants};
 use serde_json::{Map, Value as Json, json};
 
-/// Turns the schema that the checker walks into one that says everything by itself.
+/// Turns the checker's schema into a self-contained one.
 pub(crate) fn complete(schema: &mut Json) {
     match schema {
         Json::Object(map) => map.values_mut().for_each(complete),
@@ -46,7 +46,7 @@ pub(crate) fn complete(schema: &mut Json) {
     *schema = json!({ "description": description, "anyOf": forms });
 }
 
-/// A node's number, or its name; on a list, of every item.
+/// Allows the number of a node or its name; in a list, for every item.
 fn named_too(map: &mut Map<String, Json>) {
     if let Some(items) = map.get_mut("items").and_then(Json::as_object_mut) {
         return named_too(items);
@@ -59,8 +59,8 @@ fn named_too(map: &mut Map<String, Json>) {
     map.insert("type".into(), types.into());
 }
 
-/// Units as a pattern, widths of integers as limits: validators do not know our formats, and some of the
-/// names (`time`) mean something else to them.
+/// Adds units as patterns and integer widths as limits: validators do not know our formats, and some names of formats
+/// (`time`) have another meaning there.
 fn scalars(map: &mut Map<String, Json>) {
     if let Some(pattern) = map.get("x-quantity").and_then(Json::as_str).and_then(quantity::pattern) {
         map.insert("pattern".into(), pattern.into());
@@ -78,8 +78,8 @@ fn scalars(map: &mut Map<String, Json>) {
     map.remove("format");
 }
 
-/// A table that is one of several kinds has the keys of its kind and those of every kind, no others. Not by
-/// `unevaluatedProperties`, which the validators in editors mostly do not know.
+/// Allows in a table of several kinds the common keys and those of its kind only. Not by `unevaluatedProperties`, which
+/// most validators in editors do not support.
 fn close(map: &mut Map<String, Json>) {
     let common: Vec<String> =
         map.get("properties").and_then(Json::as_object).into_iter().flat_map(Map::keys).cloned().collect();
@@ -89,14 +89,14 @@ fn close(map: &mut Map<String, Json>) {
         }
         variant["additionalProperties"] = false.into();
         for key in &common {
-            // What they must be is said outside of the `oneOf`.
+            // Their values are described outside of the `oneOf`.
             variant["properties"][key] = true.into();
         }
     }
 }
 
-/// `"drr"` for `{ kind = "drr" }`, `{ fixed = "2MB" }` for `{ kind = "fixed", size = "2MB" }`, as the checker
-/// opens them.
+/// Allows short forms as the checker does: `"drr"` for `{ kind = "drr" }`, `{ fixed = "2MB" }` for `{ kind = "fixed",
+/// size = "2MB" }`.
 fn short_forms(schema: &Json, names: Vec<String>) -> Vec<Json> {
     let all = variants(schema).unwrap_or_default();
     let needs = |v: &Json| required(v).into_iter().filter(|k| *k != "kind").map(str::to_owned).collect();
@@ -122,7 +122,7 @@ fn short_forms(schema: &Json, names: Vec<String>) -> Vec<Json> {
             _ => properties.get(&key),
         };
         values.extend(value.filter(|v| v.is_object()).cloned());
-        // As a pattern: editors offer the keys of the long form.
+        // As a pattern, so that editors suggest the keys of the long form.
         let only = format!("^{key}$");
         out.push(json!({
             "type": "object", "patternProperties": { only: { "anyOf": values } },

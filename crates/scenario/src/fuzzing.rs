@@ -1,4 +1,4 @@
-//! What the fuzz targets and the short mutation test call: every reader of foreign text, none may panic.
+//! Functions for the fuzz targets and the short mutation test: every reader of foreign text, none of which may panic.
 
 use crate::parse::ParseError;
 use crate::parse::flows::FlowRow;
@@ -8,7 +8,8 @@ use thalweg_net::spec::End;
 const PAIR: &str =
     "topology = { kind = \"pair\" }\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n";
 
-/// A whole scenario: must load or be refused with one-line diagnostics; what loads is resolved to an equal one.
+/// A whole scenario: it must load, or be refused with one-line diagnostics. A scenario that loads must be equal to its
+/// resolved text loaded again.
 ///
 /// # Panics
 /// If resolution is not stable, or a diagnostic has more than one line.
@@ -31,7 +32,7 @@ pub fn scenario(text: &str) {
     }
 }
 
-/// An override of a good scenario: the key is the first line, the value the rest.
+/// An override of a valid scenario: the first line is the key, the rest the value.
 pub fn overrides(text: &str) {
     let (key, value) = text.split_once('\n').unwrap_or((text, "1"));
     let set = [(key.to_owned(), value.to_owned())];
@@ -49,7 +50,7 @@ pub fn topology(text: &str) {
             .chain(maps)
     {
         let Ok(whole) = read(text) else { continue };
-        // Mistakes in numbers make graphs of millions of nodes.
+        // A changed number can ask for a graph of millions of nodes.
         let part = (whole.nodes <= 1_000).then(|| whole.clone().largest_part());
         assert!(part.as_ref().is_none_or(|part| part.nodes <= whole.nodes && part.hosts <= whole.hosts));
         for g in [Some(whole), part].into_iter().flatten() {
@@ -64,7 +65,7 @@ pub fn topology(text: &str) {
     }
 }
 
-/// Distributions of sizes: what is read can be drawn from.
+/// Distributions of sizes: one that is read can be drawn from.
 pub fn cdf(text: &str) {
     use crate::schema::Interpolation::{Atoms, InverseLinear, Linear, LogLinear};
     let Ok(points) = crate::parse::cdf::parse(text) else { return };
@@ -85,7 +86,7 @@ pub fn cdf(text: &str) {
 type ReadFlows<'a> = &'a dyn Fn(&str) -> Result<Vec<FlowRow>, ParseError>;
 type WriteFlows<'a> = &'a dyn Fn(&[FlowRow]) -> String;
 
-/// Flow lists, and the small tables: what is read is written back equal.
+/// Flow lists and small tables: those that are read are equal after being written and read again.
 pub fn flows(text: &str) {
     use crate::parse::{flows, tables};
     let graph = crate::topology::Graph::new(8, 2);
@@ -115,7 +116,8 @@ pub fn flows(text: &str) {
     let _ = tables::histograms(text);
 }
 
-/// GOAL traces: what is read has partners for all messages, and can be assembled unless it waits in a circle.
+/// GOAL traces: all messages of a trace that is read have partners, and it can be assembled unless operations wait in a
+/// cycle.
 ///
 /// # Panics
 /// If the two ends of a message differ.
@@ -125,7 +127,7 @@ pub fn goal(text: &str) {
     }
 }
 
-/// Chakra traces: one rank's file, which a second rank has too; likewise.
+/// Chakra traces, with the same file for two ranks; checked in the same way.
 ///
 /// # Panics
 /// If the two ends of a message differ.
@@ -136,7 +138,7 @@ pub fn chakra(bytes: &[u8]) {
     }
 }
 
-/// Workloads of SimAI, on four ranks; likewise.
+/// Workloads of SimAI on four ranks; checked in the same way.
 ///
 /// # Panics
 /// If the two ends of a message differ.
@@ -164,7 +166,7 @@ fn job(trace: &crate::parse::goal::Trace) {
     }
 }
 
-/// Traces of cellular links: what is read is written back equal.
+/// Traces of cellular links: those that are read are equal after being written and read again.
 pub fn trace(text: &str) {
     use crate::parse::trace;
     if let Ok(read) = trace::parse(text) {

@@ -6,17 +6,17 @@ use std::io::Read;
 use std::path::Path;
 use thalweg_units::Bytes;
 
-/// The environment variable that raises (or lowers) the limit.
+/// The environment variable that changes the limit.
 pub const LIMIT: &str = "THALWEG_MAX_INPUT";
-/// The limit without it: a flow list of some ten million flows.
+/// The default limit: a flow list of some ten million flows.
 const LARGEST: Bytes = Bytes::kb(256_000);
 
 /// Why a file is not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// There is none.
+    /// The file does not exist.
     Missing,
-    /// The reason, and the way out (empty: none).
+    /// The reason, and a hint (may be empty).
     Unfit(String, String),
 }
 
@@ -24,7 +24,7 @@ fn unfit(reason: impl Into<String>, hint: impl Into<String>) -> Refusal {
     Refusal::Unfit(reason.into(), hint.into())
 }
 
-/// The most bytes that are read.
+/// The largest number of bytes that are read.
 fn limit() -> Result<Bytes, Refusal> {
     let Ok(text) = std::env::var(LIMIT) else { return Ok(LARGEST) };
     text.parse().map_err(|_| {
@@ -56,7 +56,7 @@ fn whole(path: &Path, limit: Bytes) -> Result<Vec<u8>, Refusal> {
         std::io::ErrorKind::InvalidInput => unfit("is not the name of a file", ""),
         kind => unfit(format!("cannot be read: {kind}"), ""),
     };
-    // Looked up before it is opened: opening a pipe waits for its other end.
+    // Checked before the file is opened, because opening a pipe blocks until the other end is opened.
     let regular = |meta: &std::fs::Metadata| match meta {
         m if m.is_dir() => Err(unfit("is a folder", "name a file")),
         m if !m.is_file() => {
@@ -67,7 +67,7 @@ fn whole(path: &Path, limit: Bytes) -> Result<Vec<u8>, Refusal> {
     regular(&std::fs::metadata(path).map_err(failed)?)?;
     let file = File::open(path).map_err(failed)?;
     let size = regular(&file.metadata().map_err(failed)?)?;
-    // What the file system says may be wrong (`/proc`), so it is not relied on.
+    // The size that the file system reports may be wrong (`/proc`).
     let mut bytes = Vec::new();
     if size <= limit.get() {
         file.take(limit.get().saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
@@ -117,7 +117,7 @@ mod tests {
         std::fs::write(&file, [0xff, 0xfe]).expect("written");
         assert_eq!(outcome(&file, 6), "is not a text file (UTF-8)");
         let _ = std::fs::remove_file(&file);
-        // A file of the kernel says that it is empty.
+        // Files of the kernel report a size of zero.
         if Path::new("/proc/self/status").exists() {
             assert_eq!(outcome(Path::new("/proc/self/status"), 20), "holds more than 20B");
         }

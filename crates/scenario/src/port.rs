@@ -6,7 +6,7 @@ use thalweg_net::routing::Routes;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_units::PortId;
 
-/// The key of what keeps a port from standing alone; empty: no key in particular.
+/// The key of the setting that ties a port to others; empty: no single key.
 fn key(why: &Entangled) -> &'static str {
     match why {
         Entangled::Pulls => "nic.order",

@@ -1,4 +1,4 @@
-//! What sections of traffic are called in tables, legends and metrics.
+//! Names of traffic sections in tables, legends and metrics.
 
 use crate::Scenario;
 use crate::schema::{Document, Traffic};
@@ -6,20 +6,20 @@ use crate::text::tree::MAIN;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::ControllerSpec;
 
-/// A section of traffic, as results name it.
+/// A section of traffic in results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
-    /// Its own name, or one that follows from what it is; no two are alike.
+    /// Its own name, or one derived from its settings; all names differ.
     pub name: String,
     /// Its kind of traffic.
     pub kind: String,
-    /// Its congestion controller; of transports without one, their kind.
+    /// Its congestion controller; the kind of its transport, if that has none.
     pub controller: String,
-    /// Its flows count.
+    /// True if its flows are measured.
     pub counted: bool,
-    /// Those that follow others are answers: they count if what they answer does.
+    /// True if flows that follow others are responses, which are measured if their requests are.
     pub answers: bool,
-    /// It has a completion time as a whole.
+    /// True if the section has a completion time as a whole.
     pub job: bool,
 }
 
@@ -48,8 +48,8 @@ impl Scenario {
     }
 }
 
-/// Sections in their order. Without a name of its own one is called after its transport if sections differ by that,
-/// else after its kind; those that would be called alike are numbered.
+/// Sections in order. One without a name is named after its transport if sections differ by that, else after its kind;
+/// equal names are numbered.
 fn sections(doc: &Document) -> Vec<Section> {
     let controllers: Vec<String> = doc.traffic.iter().map(|section| controller(doc, section)).collect();
     let transport = |at: usize| match doc.traffic[at].transport.as_str() {

@@ -1,18 +1,18 @@
-//! Loading can be given up: the caller raises a flag, every long loop looks at it.
+//! Loading can be interrupted: the caller raises a flag, which every long loop checks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Raised from any thread when what is being loaded is no longer needed; clones are the same flag.
+/// A flag that any thread raises to interrupt loading; clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Gives up whatever looks at this flag.
+    /// Raises the flag.
     pub fn raise(&self) {
         self.0.store(true, Relaxed);
     }
-    /// Whether it has been raised.
+    /// True if the flag has been raised.
     pub fn is_raised(&self) -> bool {
         self.0.load(Relaxed)
     }

@@ -1,5 +1,5 @@
-//! From traffic sections to a list of flows. The list depends on the seed, the topology and the
-//! traffic sections, never on schedulers or transports: every scheme gets the same flows.
+//! From traffic sections to a list of flows. The list depends on the seed, the topology and the traffic sections, never
+//! on schedulers or transports, so that every scheme gets the same flows.
 
 use crate::Diagnostic;
 use crate::context::Cx;
@@ -7,7 +7,7 @@ use crate::schema::Document;
 use crate::topology::Graph;
 use crate::traffic::{Drafts, Expected, MOST_FLOWS, Section};
 
-/// Checks every section without drawing anything; all problems at once.
+/// Checks every section without drawing flows; reports all problems together.
 pub(crate) fn check(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Vec<Diagnostic> {
     (0..doc.traffic.len()).filter_map(|i| expected(cx, doc, graph, i).err()).collect()
 }
@@ -17,7 +17,7 @@ fn section<'a>(cx: &'a Cx<'a>, doc: &Document, graph: &'a Graph, index: usize) -
     Section { cx, graph, seed: doc.seed, index, end: doc.run.until.0, offered_until }
 }
 
-/// Expected number of flows and bytes of one section; refuses what cannot be.
+/// The expected number of flows and bytes of one section. Refuses impossible sections.
 fn expected(cx: &Cx<'_>, doc: &Document, graph: &Graph, index: usize) -> Result<Expected, Diagnostic> {
     doc.traffic[index].pattern.family().expected(&section(cx, doc, graph, index))
 }

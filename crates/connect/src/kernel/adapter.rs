@@ -1,36 +1,34 @@
-//! The kernel's adapter: records of the datapath as the calls of [`CongestionControl`] in their order, and permits as
-//! decisions. A machine without I/O or clock.
+//! The kernel's adapter: it turns records of the datapath into calls of [`CongestionControl`] in the order of the
+//! contract, and permits into decisions. It has neither I/O nor a clock.
 //!
-//! Call by call: where it comes from, and how good that is.
+//! The source of each call, and how accurate it is:
 //!
-//! - `on_open`: the algorithm's `init`, with the smoothed round trip of the handshake. Exact; absent if
-//!   the SYN was repeated.
-//! - `on_sent`: SND.NXT and the count of retransmissions since the last ACK. Approximated: once before
-//!   each ACK, late and in bulk. What this ACK has shown to be lost is in flight until it is reported:
-//!   controllers infer losses from what is missing at an ACK.
-//! - `rtt`: the rate sample's, in µs. Exact; absent where what was sent twice is acknowledged: there the
-//!   kernel's is of time stamps, in whole ms.
-//! - `acked`, `sacked`: segments delivered × MSS; exact bytes of SND.UNA while nothing is SACKed. Short
-//!   segments are off by less than one; where an ACK does both, what was SACKed before is taken to be
-//!   the least possible.
-//! - `in_flight`: packets_out − sacked_out − lost_out + retrans_out, × MSS. Exact but for short
-//!   segments.
-//! - `acked_to`, `sent_to`: SND.UNA, SND.NXT, widened to 64 bits. Exact.
+//! - `on_open`: the algorithm's `init`, with the smoothed round trip of the handshake. Exact; without a round trip if
+//!   the SYN was retransmitted.
+//! - `on_sent`: SND.NXT and the count of retransmissions since the last ACK. Approximated: called once before each ACK,
+//!   late, for all packets together. Losses that this ACK has shown are in flight until they are reported, because
+//!   controllers infer losses from the bytes missing at an ACK.
+//! - `rtt`: that of the rate sample, in µs. Exact; absent if a retransmitted segment is acknowledged, for which the
+//!   kernel has only that of timestamps, in whole ms.
+//! - `acked`, `sacked`: delivered segments × MSS; exact bytes of SND.UNA while nothing is SACKed. The error by short
+//!   segments is less than one segment. If an ACK advances SND.UNA and SACKs, the bytes SACKed before are assumed to be
+//!   as few as possible.
+//! - `in_flight`: packets_out − sacked_out − lost_out + retrans_out, × MSS. Exact except for short segments.
+//! - `acked_to`, `sent_to`: SND.UNA, SND.NXT, extended to 64 bits. Exact.
 //! - `in_recovery`: the state before this ACK is recovery or loss. Exact.
-//! - `app_limited`: SND.NXT = what the application has written. Exact.
+//! - `app_limited`: SND.NXT is the end of the application's data. Exact.
 //! - `cwnd_limited`: is_cwnd_limited. Exact.
-//! - `delivery`: the rate sample; `lost` from the counter as it stood when the segment left. Exact as
-//!   of the last ACK before that.
-//! - `marked`: delivered_ce × MSS, what ACKs with ECE acknowledge (RFC 8257 §3.3). Exact if the other
-//!   end echoes as RFC 8257 §3.2 has it, as this datapath does for controllers that want marks. Classic
-//!   echoes repeat a mark until CWR: too many.
-//! - `on_loss`: recovery begins; if an ACK showed it, after that ACK. Exact.
-//! - `on_timeout`: set_state(Loss), at each expiry; a reneged SACK likewise. Exact.
-//! - `on_restart`: the first transmission with nothing in the network. Idle since the last record, as
-//!   it leaves.
-//! - `on_tick`: the daemon. Late by its wake-up.
-//! - an undone loss: the window stays what the controller has made of it. Missing.
-//! - `restart_from`, `braked`, other feedback, notifications, notices: missing.
+//! - `delivery`: the rate sample; `lost` is the counter when the segment was sent. Exact, as of the last ACK before
+//!   that.
+//! - `marked`: delivered_ce × MSS, the bytes that ACKs with ECE acknowledge (RFC 8257 §3.3). Exact if the receiver
+//!   echoes marks as in RFC 8257 §3.2, which this datapath does for controllers that want marks. Classic echoes repeat
+//!   a mark until CWR, so the count is too high.
+//! - `on_loss`: recovery begins; if an ACK has caused it, after that ACK. Exact.
+//! - `on_timeout`: set_state(Loss), at each expiry, and also for reneged SACKs. Exact.
+//! - `on_restart`: the first transmission with nothing in the network. The idle time is that since the last record.
+//! - `on_tick`: from the daemon. Late by its wake-up latency.
+//! - An undone loss is not reported: the window stays as the controller has set it.
+//! - `restart_from`, `braked`, other feedback, notifications and notices are missing.
 
 use super::records::{Kind, Record};
 use std::collections::VecDeque;
@@ -40,15 +38,15 @@ use thalweg_machines::congestion::{
 };
 use thalweg_units::{Bytes, Span, Time};
 
-/// Headers of a segment: IPv4, TCP and its time stamps.
+/// Header bytes of a segment: IPv4, TCP and its timestamps.
 pub(super) const HEADER: u32 = 52;
 
-/// What the kernel is to do.
+/// The decision for a connection, which the kernel follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Decision {
-    /// When the newest record was made that it knows of, in ns of the kernel's clock.
+    /// Time of the newest record that it is based on, in ns of the kernel's clock.
     pub time_ns: u64,
-    /// Payload bytes per second; 0: as the window.
+    /// Pacing rate in payload bytes per second; 0: from the window.
     pub pace: u64,
     /// The window, in segments.
     pub cwnd: u32,
@@ -63,7 +61,7 @@ pub struct Adapter<C> {
     calls: Calls,
     delivery: bool,
     opened_ns: u64,
-    /// The latest instant that the controller was given: a tick may be later than a record that is read after it.
+    /// The latest time that the controller was given. A tick may be later than a record that is read after it.
     latest: Time,
     mss: u32,
     last: Record,
@@ -71,16 +69,16 @@ pub struct Adapter<C> {
     acked_to: u64,
     sent_to: u64,
     in_recovery: bool,
-    /// The ACK that has shown it comes next.
+    /// A loss that is reported after the next ACK, which has shown it.
     held: Option<Loss>,
-    /// Segments delivered so far: the kernel counts them in 32 bits.
+    /// Number of segments delivered so far, which the kernel counts in 32 bits only.
     delivered: u64,
-    /// Segments delivered, and found lost, at each ACK whose segments may be sampled yet.
+    /// Numbers of delivered and of lost segments at each ACK that later rate samples may refer to.
     losses: VecDeque<(u32, u32)>,
 }
 
 impl<C: CongestionControl> Adapter<C> {
-    /// A controller that is notified of its connection, whose first record this is.
+    /// Opens a controller with the first record of its connection.
     pub fn open(mut controller: C, needs: &Needs, opened: &Record) -> Self {
         let rtt = (opened.srtt_us > 0).then(|| Span::from_us(u64::from(opened.srtt_us)));
         controller.on_open(Time::ZERO, rtt, Feedback::None);
@@ -106,12 +104,12 @@ impl<C: CongestionControl> Adapter<C> {
         &self.controller
     }
 
-    /// What it has recorded of its decisions since the last time, if it does.
+    /// The controller's decision log since the last call, if it keeps one.
     pub fn take_log(&mut self) -> Option<Log> {
         self.controller.take_log()
     }
 
-    /// What is allowed now.
+    /// The current permit.
     pub fn permit(&self) -> Permit {
         self.controller.permit()
     }
@@ -121,13 +119,13 @@ impl<C: CongestionControl> Adapter<C> {
         self.acked_to
     }
 
-    /// An instant of the kernel's clock, as the controller counts.
+    /// A time of the kernel's clock as the controller's time.
     fn time(&self, ns: u64) -> Time {
-        // 64 bits of ps are 213 days; half of them leave room for what controllers add.
+        // 64 bits of ps are 213 days; half of them leave room for times that controllers add.
         Time::from_ps(ns.saturating_sub(self.opened_ns).saturating_mul(1000).min(u64::MAX / 2))
     }
 
-    /// The same, and never before what the controller was given last.
+    /// The same, but at least the latest time that the controller was given.
     fn now(&mut self, ns: u64) -> Time {
         self.latest = self.latest.max(self.time(ns));
         self.latest
@@ -139,7 +137,7 @@ impl<C: CongestionControl> Adapter<C> {
         Some(self.opened_ns.saturating_add(wake.ps().div_ceil(1000)))
     }
 
-    /// The time is now: calls the controller if its instant has come.
+    /// Calls the controller if its wake-up time has come.
     pub fn on_tick(&mut self, now_ns: u64) {
         if self.wake_ns().is_some_and(|wake| wake <= now_ns) {
             let now = self.now(now_ns);
@@ -147,7 +145,7 @@ impl<C: CongestionControl> Adapter<C> {
         }
     }
 
-    /// A record after the first.
+    /// Handles a record after the first one.
     pub fn on_record(&mut self, record: &Record) {
         match record.kind {
             Kind::Ack => self.on_ack(record),
@@ -162,7 +160,7 @@ impl<C: CongestionControl> Adapter<C> {
             }
             Kind::Timeout => {
                 let loss = self.loss(record);
-                // All that was out counts as lost; the timeout says so, and no ACK once more.
+                // All outstanding segments count as lost. The timeout reports them, so no ACK reports them again.
                 (self.held, self.last.lost) = (None, record.lost);
                 self.in_recovery = true;
                 self.controller.on_timeout(&loss);
@@ -172,7 +170,7 @@ impl<C: CongestionControl> Adapter<C> {
         }
     }
 
-    /// What the kernel is to do now.
+    /// The current decision for the kernel.
     pub fn decision(&self) -> Decision {
         let Permit { window, pace, .. } = self.permit();
         let (mss, wire) = (u64::from(self.mss), u64::from(self.mss + HEADER));
@@ -196,9 +194,9 @@ impl<C: CongestionControl> Adapter<C> {
         Bytes::new(left * u64::from(self.mss))
     }
 
-    /// Takes over sequence numbers; returns by how much SND.UNA advanced.
+    /// Updates the sequence numbers. Returns the advance of SND.UNA.
     fn advance(&mut self, record: &Record) -> u64 {
-        // A difference of more than half of all numbers is one that goes back.
+        // A difference of more than half of the number space means that the number is older.
         let forward =
             |to: u32, from: u32| u64::from(u32::try_from(to.wrapping_sub(from) as i32).unwrap_or(0));
         let advance = forward(record.una, self.last.una);
@@ -217,7 +215,7 @@ impl<C: CongestionControl> Adapter<C> {
 
     fn on_restart(&mut self, record: &Record) {
         let idle = self.time(record.time_ns).since(self.time(self.last.time_ns));
-        // The first data of all restarts nothing.
+        // The first data of a connection is no restart.
         if self.acked_to > 0 && !idle.is_zero() {
             let now = self.now(record.time_ns);
             self.controller.on_restart(now, idle);
@@ -280,7 +278,7 @@ impl<C: CongestionControl> Adapter<C> {
     fn sample(&mut self, r: &Record) -> Option<Delivery> {
         self.losses.push_back((r.delivered, r.lost));
         let delivered = u32::try_from(r.sample_delivered).ok().filter(|segments| *segments > 0)?;
-        // The newest ACK before the segment left says how much was lost by then.
+        // The newest ACK before the segment was sent has the count of losses at that time.
         let is_before = |&(delivered, _): &(u32, u32)| r.prior_delivered.wrapping_sub(delivered) as i32 >= 0;
         while self.losses.get(1).is_some_and(is_before) {
             self.losses.pop_front();
@@ -299,12 +297,12 @@ impl<C: CongestionControl> Adapter<C> {
     }
 }
 
-/// Payload bytes of a full segment: TCP knows none of more than 64 KiB.
+/// Payload bytes of a full segment, less than 64 KiB in TCP.
 pub(super) fn segment(opened: &Record) -> u32 {
     opened.mss.clamp(1, 1 << 16)
 }
 
-/// The most segments that a window may have: what the kernel's own arithmetic takes.
+/// Largest window in segments, for which the kernel's arithmetic does not overflow.
 const MOST: u32 = 1 << 20;
 
 #[cfg(test)]

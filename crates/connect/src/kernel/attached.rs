@@ -1,4 +1,4 @@
-//! The daemon: records in, decisions out, for every connection of a group.
+//! The daemon: it reads records and writes decisions for every connection of a group.
 
 use super::connection::{Connection, Summary};
 use super::latency::Latency;
@@ -11,27 +11,27 @@ use std::time::Duration;
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_units::Span;
 
-/// Summaries of connections that are over which are kept; of older ones only their number.
+/// Number of summaries of closed connections that are kept; of older ones only their number is known.
 const KEPT: usize = 1000;
 
-/// How it went so far.
+/// Statistics so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// Records that came.
+    /// Records read.
     pub samples: u64,
     /// Records that did not fit into the ring buffer.
     pub lost_samples: u64,
-    /// Connections seen.
+    /// Number of connections.
     pub connections: u64,
-    /// The controller wants marks.
+    /// True if the controller wants marks.
     pub marks: bool,
-    /// From a record to its decision, in ns: half of them took at most so long, and 99 %.
+    /// Time from a record to its decision, in ns: the median and the 99th percentile.
     pub latency_ns: Option<(u64, u64)>,
-    /// What became of the connections, in their order; of those that are over, the last thousand.
+    /// Summaries of the connections in order; of closed ones, the last thousand.
     pub summaries: Vec<Summary>,
 }
 
-/// Controllers steer the connections of a group for as long as this lives and is stepped.
+/// Runs controllers for the connections of a group, as long as it lives and `step` is called.
 pub struct Attached<M: Make> {
     make: M,
     sender: Sender,
@@ -39,7 +39,7 @@ pub struct Attached<M: Make> {
     group: Group,
     connections: BTreeMap<u32, Connection<M>>,
     over: Vec<Summary>,
-    /// What the controllers of connections that are over have recorded.
+    /// Decision logs of the controllers of closed connections.
     logs: Vec<Log>,
     samples: u64,
     seen: u64,
@@ -48,10 +48,10 @@ pub struct Attached<M: Make> {
 }
 
 impl<M: Make> Attached<M> {
-    /// Loads the datapath and makes a group, in which there are no processes yet.
+    /// Loads the datapath and makes a group without processes.
     ///
     /// # Errors
-    /// If the kernel cannot run the controller, or cannot be steered.
+    /// If the kernel cannot run the controller, or does not allow it.
     pub fn new(make: M, sender: Sender) -> Result<Self, Error> {
         Datapath::KERNEL.check(&make.name(), &make.needs())?;
         make.make(&sender.start(0, 1448, super::adapter::HEADER, Span::from_ms(1)))?;
@@ -67,12 +67,12 @@ impl<M: Make> Attached<M> {
         self.loaded.name()
     }
 
-    /// Whose sockets are steered.
+    /// The group whose sockets use the algorithm.
     pub fn group(&self) -> &Group {
         &self.group
     }
 
-    /// Works for at most so long.
+    /// Works for at most this time.
     ///
     /// # Errors
     /// If the ring buffer cannot be read, or a controller cannot be made.
@@ -90,7 +90,7 @@ impl<M: Make> Attached<M> {
         }
     }
 
-    /// Answers what has come.
+    /// Handles the records that have come.
     fn take(&mut self) -> Result<(), Error> {
         let mut records = std::mem::take(&mut self.inbox);
         let read = self.loaded.take(&mut records);
@@ -134,9 +134,9 @@ impl<M: Make> Attached<M> {
         Ok(())
     }
 
-    /// Calls the controllers whose instants have come; says when the next one's does.
-    // CHOICE: all connections are looked at, as there are few whose controllers have a clock and each is a comparison.
-    // Other reading: a heap of instants.
+    /// Calls the controllers whose wake-up times have come. Returns the next wake-up time.
+    // CHOICE: all connections are searched, because few have controllers with a clock, and each takes one comparison.
+    // Other reading: a heap of wake-up times.
     fn tick(&mut self, now: u64) -> Option<u64> {
         let mut next = None;
         for (number, connection) in &mut self.connections {
@@ -150,7 +150,7 @@ impl<M: Make> Attached<M> {
         next
     }
 
-    /// How it goes.
+    /// The statistics so far.
     pub fn statistics(&self) -> Statistics {
         let live = self.connections.values().map(Connection::summary);
         let percentile = |share| self.latency.percentile(share);
@@ -166,7 +166,7 @@ impl<M: Make> Attached<M> {
         }
     }
 
-    /// What controllers have recorded of their decisions since the last time ([`Sender::records`]), piece by piece.
+    /// The decision logs of controllers since the last call ([`Sender::records`]), in pieces.
     pub fn take_logs(&mut self) -> Vec<Log> {
         let mut logs = std::mem::take(&mut self.logs);
         logs.extend(self.connections.values_mut().filter_map(Connection::take_log));
@@ -174,7 +174,7 @@ impl<M: Make> Attached<M> {
         logs
     }
 
-    /// Looks at the controllers of the connections that are open: recorders have their records there.
+    /// The controllers of open connections, for recorders that keep their records there.
     pub fn controllers(&self) -> impl Iterator<Item = (u32, &M::Controller)> {
         self.connections.iter().map(|(number, connection)| (*number, connection.adapter().controller()))
     }

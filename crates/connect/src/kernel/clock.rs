@@ -1,4 +1,4 @@
-//! The kernel's clock, by which records are stamped.
+//! The kernel's clock, which gives the timestamps of records.
 
 use rustix::time::{ClockId, clock_gettime};
 

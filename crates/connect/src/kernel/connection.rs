@@ -1,4 +1,4 @@
-//! One connection of the kernel: its controller, and what became of it.
+//! A connection of the kernel with its controller, and its summary.
 
 use super::adapter::{Adapter, HEADER, segment};
 use super::records::{Kind, Record};
@@ -8,36 +8,36 @@ use thalweg_machines::congestion::Permit;
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_units::Span;
 
-/// What became of a connection.
+/// The summary of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Counted since the datapath was loaded.
+    /// Its number, counted since the datapath was loaded.
     pub connection: u32,
     /// Payload bytes acknowledged.
     pub acked: u64,
     /// Seconds from its first record to its last.
     pub seconds: f64,
-    /// Segments found lost, and sent again.
+    /// Segments declared lost; they are retransmitted.
     pub lost: u32,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub resent: u32,
     /// Segments acknowledged with a mark: exact if the other end echoes exactly.
     pub marked: u32,
-    /// Both ends speak ECN: there can be marks.
+    /// True if both ends use ECN, so that marks are possible.
     pub ecn: bool,
     /// The kernel's smoothed round trip at the end, in seconds.
     pub rtt: f64,
-    /// Records that came of it.
+    /// Records of the connection.
     pub records: u64,
-    /// Of them: made while the kernel did not follow us.
+    /// Of these, records while the kernel did not follow decisions.
     pub unfollowed: u64,
-    /// How often its permit changed.
+    /// Number of changes of its permit.
     pub decisions: u64,
-    /// What was permitted last.
+    /// The last permit.
     pub permit: Permit,
     /// The kernel's window at the last record, in segments.
     pub cwnd: u32,
-    /// It is over.
+    /// True if it is closed.
     pub closed: bool,
 }
 
@@ -53,11 +53,11 @@ pub(super) struct Connection<M: Make> {
 }
 
 impl<M: Make> Connection<M> {
-    /// A new one, as its first record says.
+    /// Opens a connection with its first record.
     pub(super) fn open(make: &M, sender: &Sender, opened: Record) -> Result<Self, Invalid> {
         let rtt = Span::from_us(u64::from(opened.srtt_us));
         let mut start = sender.start(opened.connection, segment(&opened), HEADER, rtt);
-        // What the kernel has: the application may have chosen it (`initcwnd` of a route).
+        // The kernel's initial window, which the user may have set (`initcwnd` of a route).
         start.initial_window =
             thalweg_units::Bytes::new(u64::from(opened.cwnd) * u64::from(segment(&opened)));
         let mut needs = make.needs();

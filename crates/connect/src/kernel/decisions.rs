@@ -1,7 +1,7 @@
-//! Decisions in memory that the kernel reads: `struct decision` of `datapath.bpf.c`, one per connection at a time.
+//! Decisions in memory shared with the kernel: `struct decision` of `datapath.bpf.c`, one slot for each connection.
 //!
-//! The only unsafe code of this crate. The array is mapped for as long as this lives, and never accessed but by atomic
-//! operations, as the kernel reads at any time.
+//! The only unsafe code of this crate. The array is mapped as long as this value lives, and is accessed by atomic
+//! operations only, because the kernel may read at any time.
 #![allow(unsafe_code)]
 
 use super::Decision;
@@ -10,9 +10,9 @@ use std::io;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// As many as the datapath has.
+/// Number of slots of the datapath.
 const SLOTS: usize = 4096;
-/// Each of four words: when, pace, window and threshold, connection.
+/// Words of a slot: time, pace, window and threshold, connection.
 const WORDS: usize = 4;
 const LENGTH: usize = SLOTS * WORDS * 8;
 
@@ -46,7 +46,7 @@ impl Decisions {
         self.word(connection, 3).store(u64::from(connection), Ordering::Relaxed);
         self.word(connection, 1).store(decision.pace, Ordering::Relaxed);
         self.word(connection, 2).store(windows, Ordering::Relaxed);
-        // Last: that it is new.
+        // The time is written last, because it makes the decision valid.
         self.word(connection, 0).store(decision.time_ns, Ordering::Release);
     }
 }

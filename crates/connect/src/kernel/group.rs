@@ -1,8 +1,8 @@
-//! Whose sockets are steered: those of the processes of a cgroup of its own.
+//! Which sockets use the algorithm: those of the processes in a cgroup made for this.
 //!
-//! A group of processes, and not a namespace (the command keeps its network), not a route's `congctl` (which is for the
-//! whole host), not LD_PRELOAD (which static programs and Go ignore): a BPF program of the group is called as one of
-//! its sockets is connected, and chooses the algorithm.
+//! The alternatives: a namespace would take the command's network away, a route's `congctl` applies to the whole host,
+//! and static programs and Go ignore LD_PRELOAD. A BPF program of the cgroup is called when one of its sockets is
+//! connected, and sets the algorithm.
 
 use super::Error;
 use std::fs::{self, File};
@@ -10,11 +10,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where cgroup v2 is mounted: the usual place, and that of hybrid systems.
+/// Mount points of cgroup v2: the usual one, and that of hybrid systems.
 const PLACES: [&str; 2] = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"];
 const PREFIX: &str = "thalweg-";
 
-/// A cgroup, removed with this.
+/// A cgroup, which is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Group {
     path: PathBuf,
@@ -22,7 +22,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// A new one, with no processes in it. What earlier ones left whose owners were killed is removed.
+    /// Makes a cgroup without processes. Also removes cgroups of earlier owners that were killed.
     ///
     /// # Errors
     /// If cgroup v2 is not mounted, or not writable.
@@ -57,7 +57,7 @@ impl Group {
         &self.file
     }
 
-    /// The command that runs `program` in the group: a shell joins it, and becomes the program.
+    /// A command that runs `program` in the group: a shell joins it and then executes the program.
     pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new("/bin/sh");
         command
@@ -70,12 +70,12 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Where processes are left in it, it goes with the next one's `clear`.
+        // If processes are left in it, the next group's `clear` removes it.
         let _ = fs::remove_dir(&self.path);
     }
 }
 
-/// Removes empty groups of processes that are gone. (The kernel removes none that has processes.)
+/// Removes groups whose owners are gone. (The kernel refuses those that still have processes.)
 fn clear(root: &Path) {
     let Ok(entries) = fs::read_dir(root) else { return };
     for entry in entries.flatten() {

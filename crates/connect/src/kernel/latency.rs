@@ -1,4 +1,5 @@
-//! How long decisions take: a histogram with steps of an eighth, so that a percentile is at most 12 % too large.
+//! Latency of decisions: a histogram whose steps are an eighth of a doubling, so that a percentile is at most 12 % too
+//! large.
 
 /// Steps per doubling.
 const STEPS: u64 = 8;
@@ -16,7 +17,7 @@ impl Default for Latency {
     }
 }
 
-/// The step that a duration falls in, and the longest of it.
+/// The step of a duration, and the longest duration of that step.
 fn step(ns: u64) -> usize {
     if ns < STEPS {
         return ns as usize;
@@ -36,7 +37,7 @@ impl Latency {
         self.total += 1;
     }
 
-    /// The duration that so large a share does not exceed, in ns; `None` without any.
+    /// The duration in ns that this share does not exceed; `None` if there are none.
     pub(super) fn percentile(&self, share: f64) -> Option<u64> {
         let wanted = ((self.total as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;

@@ -1,5 +1,5 @@
-//! The datapath into the kernel, and out of it: everything is held by file descriptors, so that nothing is left
-//! whatever ends the process.
+//! Loads the datapath into the kernel. File descriptors own all of it, so the kernel removes it however the process
+//! ends.
 
 use super::decisions::Decisions;
 use super::records::Record;
@@ -15,12 +15,12 @@ use std::time::Duration;
 
 static DATAPATH: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/datapath.bpf.o"));
 
-/// Bytes of an algorithm's name in the kernel, the last of which is zero.
+/// Length of an algorithm's name in the kernel, including the final zero.
 const NAME: usize = 16;
 /// TCP_CONG_NEEDS_ECN.
 const NEEDS_ECN: u32 = 2;
 
-/// What has come of the ring buffer and was not taken yet, and how many records could not be read.
+/// Records from the ring buffer that have not been taken, and the number of unreadable ones.
 #[derive(Default)]
 struct Inbox {
     records: Vec<Record>,
@@ -35,14 +35,14 @@ pub(super) struct Loaded {
     records: MapHandle,
     dropped: MapHandle,
     inbox: Arc<Mutex<Inbox>>,
-    // Gone in this order.
+    // Dropped in this order.
     _sockops: Link,
     _algorithm: Link,
     _object: Object,
 }
 
 impl Loaded {
-    /// Loads it as an algorithm of its own name, for the processes of a group.
+    /// Loads the datapath as an algorithm with a name of its own, for the processes of a group.
     pub(super) fn new(group: &Group, ecn: bool) -> Result<Self, Error> {
         check_kernel()?;
         libbpf_rs::set_print(Some((PrintLevel::Warn, note)));
@@ -53,7 +53,7 @@ impl Loaded {
             let kind = map.name().to_string_lossy().into_owned();
             let flags = if ecn { NEEDS_ECN } else { 0 };
             match (kind.as_str(), map.initial_value_mut()) {
-                // The name, then the flags, in both: see the source.
+                // The name, then the flags, in both versions: see the source.
                 ("thalweg", Some(value)) => settle(value, &name, flags),
                 (kind, Some(value)) if kind.ends_with(".rodata") => settle(value, &name, u32::from(ecn)),
                 _ => {}
@@ -95,12 +95,12 @@ impl Loaded {
         Ok(Self { name, decisions, ring, records, dropped, inbox, _sockops, _algorithm, _object })
     }
 
-    /// As the kernel lists it.
+    /// The name in the kernel's list.
     pub(super) fn name(&self) -> &str {
         &self.name
     }
 
-    /// What has come, into `records`.
+    /// Moves the records that have come into `records`.
     pub(super) fn take(&self, records: &mut Vec<Record>) -> Result<(), Error> {
         self.ring.consume().map_err(refused("reading records"))?;
         let mut inbox = self.inbox.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -116,7 +116,7 @@ impl Loaded {
         dropped + unread
     }
 
-    /// Sleeps until a record comes, or the time is up.
+    /// Sleeps until a record comes or the time is over.
     pub(super) fn wait(&self, timeout: Duration) -> Result<(), Error> {
         let (tv_sec, tv_nsec) = (timeout.as_secs().min(3600) as i64, i64::from(timeout.subsec_nanos()));
         match poll(&mut [PollFd::new(&self.records, PollFlags::IN)], Some(&Timespec { tv_sec, tv_nsec })) {
@@ -135,8 +135,8 @@ fn settle(value: &mut [u8], name: &str, flags: u32) {
     }
 }
 
-/// Names are the kernel's, and several of us may be there: `thalweg`, the number of the process, and a letter for each
-/// that it loads.
+/// An unused name: the kernel has one namespace for all algorithms, and several may be loaded. It consists of
+/// `thalweg`, the process id, and a letter for each algorithm of the process.
 fn free_name() -> String {
     static LOADED: AtomicU8 = AtomicU8::new(0);
     let known =
@@ -162,7 +162,7 @@ fn check_kernel() -> Result<(), Error> {
     if Path::new("/sys/kernel/btf/vmlinux").exists() { Ok(()) } else { Err(Error::NoTypes) }
 }
 
-/// Linux 6.10 gave cong_control the ACK and its flags.
+/// Since Linux 6.10, cong_control gets the ACK and its flags.
 fn is_new_enough(release: &str) -> bool {
     let mut numbers =
         release.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().unwrap_or(0));
@@ -170,7 +170,7 @@ fn is_new_enough(release: &str) -> bool {
     (major, minor) >= (6, 10)
 }
 
-/// What libbpf says, for the error that follows.
+/// Messages of libbpf, for the error that follows.
 static NOTES: Mutex<String> = Mutex::new(String::new());
 
 fn note(_: PrintLevel, text: String) {

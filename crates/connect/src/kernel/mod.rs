@@ -1,7 +1,7 @@
-//! The kernel's TCP: a BPF datapath (`datapath.bpf.c`) that sends every rate sample here and follows what the
-//! controllers decide. Linux 6.10 or newer, with the rights of root.
+//! The kernel's TCP: a BPF datapath (`datapath.bpf.c`) that sends every rate sample to this crate and follows the
+//! decisions of controllers. Needs Linux 6.10 or newer, and root.
 //!
-//! [`Attached`] holds the algorithm in the kernel for as long as it lives; processes of a [`Group`] use it.
+//! [`Attached`] keeps the algorithm in the kernel as long as it lives; the processes of a [`Group`] use it.
 
 mod adapter;
 mod attached;

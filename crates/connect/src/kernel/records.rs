@@ -1,22 +1,22 @@
-//! What comes out of the kernel: `struct record` of `datapath.bpf.c`, field by field.
+//! Records from the kernel: `struct record` of `datapath.bpf.c`, field by field.
 
 /// Bytes of a record.
 const LENGTH: usize = 112;
 
-/// What a record is of.
+/// The event of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A connection is established.
     Open,
-    /// An ACK was taken in.
+    /// An ACK was processed.
     Ack,
     /// A loss was inferred: recovery begins.
     Loss,
     /// The retransmission timer has expired.
     Timeout,
-    /// Something is sent, and nothing was in the network.
+    /// Data is sent while nothing is in the network.
     Restart,
-    /// The connection is over, or has another algorithm.
+    /// The connection is closed, or uses another algorithm now.
     Close,
 }
 
@@ -28,24 +28,24 @@ impl Kind {
     }
 }
 
-/// A record. Numbers are the kernel's: sequence numbers wrap, packets are segments, counters never fall.
+/// A record. Numbers are the kernel's: sequence numbers wrap, packets are segments, counters never decrease.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record {
-    /// When it was made, in ns of the monotonic clock.
+    /// Its time, in ns of the monotonic clock.
     pub time_ns: u64,
     /// When the newest acknowledged segment was sent, in µs of the same clock.
     pub newest_sent_us: u64,
     /// The socket's pace, in payload bytes per second.
     pub pacing_bytes: u64,
-    /// Which connection, counted since the datapath was loaded.
+    /// Number of the connection, counted since the datapath was loaded.
     pub connection: u32,
-    /// What it is of.
+    /// The event.
     pub kind: Kind,
     /// SND.UNA.
     pub una: u32,
     /// SND.NXT.
     pub next: u32,
-    /// What the application has written, up to this number.
+    /// Sequence number of the end of the application's data.
     pub written: u32,
     /// The window, in segments, before this record's decision.
     pub cwnd: u32,
@@ -55,15 +55,15 @@ pub struct Record {
     pub sacked_out: u32,
     /// Of them: lost.
     pub lost_out: u32,
-    /// Of them: sent again.
+    /// Of them: retransmitted.
     pub retrans_out: u32,
     /// Segments delivered so far.
     pub delivered: u32,
-    /// Of them: with a mark, as far as echoes tell.
+    /// Of them: marked, according to the echoes.
     pub delivered_ce: u32,
-    /// Segments found lost so far.
+    /// Segments declared lost so far.
     pub lost: u32,
-    /// Segments sent again so far.
+    /// Segments retransmitted so far.
     pub resent: u32,
     /// Smoothed round trip, in µs.
     pub srtt_us: u32,
@@ -71,15 +71,15 @@ pub struct Record {
     pub mss: u32,
     /// Segments delivered when the newest acknowledged one was sent.
     pub prior_delivered: u32,
-    /// Segments delivered since then; negative: no sample.
+    /// Segments delivered since then; negative if there is no sample.
     pub sample_delivered: i32,
-    /// Between the departures of the same segments, in µs.
+    /// Time between the departures of these segments, in µs.
     pub departures_us: u32,
-    /// Between their ACKs, in µs.
+    /// Time between their ACKs, in µs.
     pub arrivals_us: u32,
-    /// A round trip in µs; negative: none.
+    /// Round trip in µs; negative if there is none.
     pub rtt_us: i32,
-    /// Bits, which the methods name.
+    /// Flags, which the methods below name.
     pub flags: u32,
 }
 
@@ -92,7 +92,7 @@ impl Record {
     const FALLBACK: u32 = 32;
     const ECN: u32 = 64;
 
-    /// From the ring buffer; `None` if it is nothing that the datapath writes.
+    /// Reads a record from the ring buffer; `None` if the datapath cannot have written it.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         if bytes.len() != LENGTH {
             return None;
@@ -130,31 +130,31 @@ impl Record {
         })
     }
 
-    /// Both ends speak ECN: marks can come.
+    /// True if both ends use ECN, so that marks are possible.
     pub fn is_ecn(&self) -> bool {
         self.flags & Self::ECN != 0
     }
-    /// An ACK caused it, whose own record follows.
+    /// True if an ACK caused this event; the record of the ACK follows.
     pub fn is_in_ack(&self) -> bool {
         self.flags & Self::IN_ACK != 0
     }
-    /// The sampled segment was sent when the application held the flow back.
+    /// True if the sampled segment was sent while the flow was limited by the application.
     pub fn is_app_limited(&self) -> bool {
         self.flags & Self::APP_LIMITED != 0
     }
-    /// The sampled segment was sent more than once.
+    /// True if the sampled segment was retransmitted.
     pub fn is_retransmitted(&self) -> bool {
         self.flags & Self::RETRANSMITTED != 0
     }
-    /// The window was used up.
+    /// True if the window was used up.
     pub fn is_cwnd_limited(&self) -> bool {
         self.flags & Self::CWND_LIMITED != 0
     }
-    /// Losses are being repaired, as of this record.
+    /// True if losses are being repaired.
     pub fn is_in_recovery(&self) -> bool {
         self.flags & Self::RECOVERY != 0
     }
-    /// The kernel did not follow us.
+    /// True if the kernel did not follow decisions.
     pub fn is_fallback(&self) -> bool {
         self.flags & Self::FALLBACK != 0
     }
@@ -164,7 +164,7 @@ impl Record {
 pub(super) mod testing {
     use super::*;
 
-    /// A record of nothing, for tests to change.
+    /// An empty record, for tests.
     pub(in super::super) fn blank(kind: Kind, time_us: u64) -> Record {
         let mut bytes = [0; LENGTH];
         bytes[28..32].copy_from_slice(&(kind as u32).to_ne_bytes());

@@ -1,41 +1,39 @@
-//! QUIC's adapter: what quinn-proto reports to a controller of its own, as the calls of
-//! [`CongestionControl`] in their order. A machine without I/O or clock: instants are arguments.
+//! QUIC's adapter: it turns the calls that quinn-proto makes to its controllers into calls of [`CongestionControl`] in
+//! the order of the contract. It has neither I/O nor a clock: times are arguments.
 //!
-//! Call by call: where it comes from, and how good that is.
+//! The source of each call, and how accurate it is:
 //!
-//! - `on_open`: the first acknowledgement of the handshake, and its round trip. Exact; what the
-//!   handshake sends after it counts as data.
-//! - `on_sent`: `on_sent`, once per datagram. Exact; packets that only acknowledge are counted, too,
-//!   until the next ACK sets the number right. What was declared lost since the last ACK is counted until
-//!   the next one: controllers infer losses from what is missing at an ACK.
-//! - payload bytes: bytes of QUIC packets, their headers and tags included (some 30 per packet).
-//!   Approximated, as RFC 9002 counts.
-//! - `rtt`: the newest packet of an ACK, if none newer was acknowledged before (RFC 9002 §5.1). Exact,
-//!   with the receiver's ACK delay in it, as TCP's.
-//! - `acked`: all packets that an ACK frame is the first to acknowledge. Exact; `sacked` is 0: nothing
-//!   is cumulative.
-//! - `in_flight`: `on_end_acks`. Exact; losses that an ACK frame shows are declared after it, and are
-//!   missing at the next one.
-//! - the permit's window: RFC 9002 §7.2's least window is two full packets, and so is the least here.
-//! - `acked_to`, `sent_to`: bytes sent up to the newest acknowledged packet, and altogether. Rounds as
-//!   TCP's; no hole holds `acked_to` back, as nothing is sent again under its number.
-//! - `in_recovery`: packets sent before the last loss was declared are being acknowledged (RFC 9002
-//!   §7.3.2). Exact.
+//! - `on_open`: the first acknowledgement of the handshake, and its round trip. Exact; later packets of the handshake
+//!   count as data.
+//! - `on_sent`: `on_sent`, once per datagram. Exact, except that packets with acknowledgements only are counted, too,
+//!   until the next ACK corrects the number. Packets declared lost since the last ACK are counted until the next one,
+//!   because controllers infer losses from the bytes missing at an ACK.
+//! - Payload bytes are bytes of QUIC packets, including their headers and tags (some 30 per packet). Approximated, as
+//!   RFC 9002 counts.
+//! - `rtt`: that of the newest packet of an ACK, unless a newer one was acknowledged before (RFC 9002 §5.1). Exact,
+//!   including the receiver's ACK delay, as TCP's.
+//! - `acked`: all packets that an ACK frame acknowledges for the first time. Exact; `sacked` is 0, because there are no
+//!   cumulative acknowledgements.
+//! - `in_flight`: `on_end_acks`. Exact; losses shown by an ACK frame are declared after it, and are missing at the next
+//!   one.
+//! - The smallest window is two full packets, as in RFC 9002 §7.2.
+//! - `acked_to`, `sent_to`: bytes sent up to the newest acknowledged packet, and in all. Rounds are as TCP's;
+//!   `acked_to` does not wait for holes, because retransmissions have new numbers.
+//! - `in_recovery`: packets sent before the last loss was declared are being acknowledged (RFC 9002 §7.3.2). Exact.
 //! - `app_limited`: quinn-proto's own. Exact.
 //! - `cwnd_limited`: the window had no room for another packet while these were in flight. Exact.
-//! - `delivery`: a record per instant of departure. Exact; `lost` is counted as losses are declared,
-//!   `resent` is never.
+//! - `delivery`: a record for each instant of departure. Exact; `lost` counts declared losses, `resent` is always 0.
 //! - `marked`: an event without a count. Approximated: all bytes of the next ACK.
 //! - `on_loss`: the first loss of packets sent after the last episode began (RFC 9002 §7.3.2). Exact.
-//! - `on_timeout`: persistent congestion (RFC 9002 §7.6), in place of `on_loss`. A probe timeout alone
-//!   is no call, as it changes no window (§6.2).
-//! - `on_restart`: a datagram leaves when nothing was in flight and nothing to send. Called as it is
-//!   built, before it is on the wire.
-//! - `on_tick`: the driver. Late by its wake-up; never under `quinn`.
-//! - `restart_from`, `braked`, other feedback, notifications, notices: missing.
+//! - `on_timeout`: persistent congestion (RFC 9002 §7.6), in place of `on_loss`. A probe timeout alone causes no call,
+//!   because it does not change the window (§6.2).
+//! - `on_restart`: a datagram leaves when nothing was in flight and nothing to send. Called when the datagram is built,
+//!   before it is sent.
+//! - `on_tick`: from the driver. Late by its wake-up latency; never called under `quinn`.
+//! - `restart_from`, `braked`, other feedback, notifications and notices are missing.
 //!
-//! Where a controller ignores marks and the packets are ECN-capable nevertheless, as always under `quinn`, a mark is
-//! what a loss would be (RFC 9002 §7.1).
+//! If a controller ignores marks but its packets are ECN-capable, which they always are under `quinn`, a mark is
+//! reported as a loss (RFC 9002 §7.1).
 
 use super::delivery::SendLog;
 use thalweg_machines::congestion::decisions::Log;
@@ -44,9 +42,9 @@ use thalweg_machines::congestion::{
 };
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// RFC 9002 §7.7: N, for controllers without a pace of their own.
+/// N of RFC 9002 §7.7, for controllers without a pacing rate of their own.
 // CHOICE RFC 9002 §7.7: "a small, but at least 1, value for N (for example, 1.25)". Here: 1.25, and 2 in slow start as
-// Linux has it, so that the window can double.
+// in Linux, so that the window can double.
 const GAIN: f64 = 1.25;
 
 /// The packets that one ACK frame acknowledges.
@@ -55,16 +53,16 @@ struct Batch {
     bytes: u64,
     newest: Time,
     app_limited: bool,
-    /// Bytes sent up to the newest packet acknowledged before.
+    /// Bytes sent up to the newest packet acknowledged before this frame.
     acked_before: u64,
 }
 
-/// What was declared lost.
+/// Losses that were declared.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Losses {
-    /// Packets sent up to then belong to the episode of the last loss.
+    /// Packets sent until this time belong to the episode of the last loss.
     episode: Option<Time>,
-    /// Bytes, since the last ACK.
+    /// Bytes lost since the last ACK.
     since_ack: u64,
 }
 
@@ -80,23 +78,23 @@ pub struct Adapter<C> {
     log: SendLog,
     in_flight: u64,
     batch: Option<Batch>,
-    /// The newest packet ever acknowledged was sent then.
+    /// When the newest packet ever acknowledged was sent.
     newest: Option<Time>,
     srtt: Span,
     losses: Losses,
-    /// There were marks since the last ACK.
+    /// True if marks were reported since the last ACK.
     marked: bool,
     /// Bytes sent when the window last had no room.
     limited_to: u64,
-    /// Nothing is in flight and nothing to send since then.
+    /// Since when nothing has been in flight and nothing to send.
     idle_since: Option<Time>,
-    /// As of the last ACK: all that was written had been sent.
+    /// At the last ACK, all written data had been sent.
     app_limited: bool,
 }
 
 impl<C: CongestionControl> Adapter<C> {
-    /// A controller that is notified of its connection: full packets of `mtu` bytes with `header` bytes below them,
-    /// the first round trip, and what was in flight as it ended.
+    /// Opens a controller: full packets of `mtu` bytes with `header` bytes of lower layers, the first round trip, and
+    /// the bytes in flight at its end.
     pub fn open(
         mut controller: C,
         needs: &Needs,
@@ -129,42 +127,42 @@ impl<C: CongestionControl> Adapter<C> {
         &self.controller
     }
 
-    /// What it has recorded of its decisions since the last time, if it does.
+    /// The controller's decision log since the last call, if it keeps one.
     pub fn take_log(&mut self) -> Option<Log> {
         self.controller.take_log()
     }
 
-    /// What is allowed now.
+    /// The current permit.
     #[inline]
     pub fn permit(&self) -> Permit {
         self.controller.permit()
     }
 
-    /// The permit's window, and at least two full packets (RFC 9002 §7.2). A lone packet is acknowledged when the
-    /// receiver's delay is over, by default after 25 ms (RFC 9000 §13.2.2): to a controller that goes by round trips
-    /// that is a queue, because of which its window stays the least. (Controllers count in segments of the handshake's
-    /// size, and paths take larger packets: two segments may be less than two packets.)
+    /// The permit's window, at least two full packets (RFC 9002 §7.2). A single packet is acknowledged only after the
+    /// receiver's ACK delay, by default 25 ms (RFC 9000 §13.2.2). A controller that measures round trips takes this for
+    /// a queue and keeps its window small. (Controllers count in segments of the handshake's size, and later packets
+    /// may be larger: two segments may be less than two packets.)
     pub fn window(&self) -> Bytes {
         self.permit().window.max(Bytes::new(2 * u64::from(self.packet.0)))
     }
 
-    /// The permit's pace, or its window spread over a round trip.
+    /// The permit's pacing rate, or its window per round trip.
     pub fn pace(&self) -> Option<Rate> {
         let (window, threshold) = (self.window(), self.controller.threshold());
         self.permit().pace.or_else(|| pace::of_window(window, threshold, self.srtt, self.packet, GAIN))
     }
 
-    /// Bytes in flight, as far as is known.
+    /// Bytes in flight, as far as known.
     pub fn in_flight(&self) -> u64 {
         self.in_flight
     }
 
-    /// The window has room for another full packet.
+    /// True if the window has room for another full packet.
     pub fn has_room(&self) -> bool {
         self.in_flight.saturating_add(u64::from(self.packet.0)) <= self.window().get()
     }
 
-    /// The path takes packets of so many bytes.
+    /// The largest packet of the path has changed.
     pub fn on_mtu(&mut self, mtu: u16) {
         self.packet.0 = u32::from(mtu);
     }
@@ -202,7 +200,7 @@ impl<C: CongestionControl> Adapter<C> {
         self.log.on_acked(now, sent, bytes);
     }
 
-    /// All packets of an ACK frame were reported; so much is in flight now.
+    /// All packets of an ACK frame were reported; `in_flight` bytes are in flight now.
     pub fn on_end_acks(&mut self, now: Time, in_flight: u64, app_limited: bool) {
         self.in_flight = in_flight;
         self.app_limited = app_limited;
@@ -260,7 +258,7 @@ impl<C: CongestionControl> Adapter<C> {
         self.note_silence(now);
     }
 
-    /// The time is now: calls the controller if its instant has come.
+    /// Calls the controller if its wake-up time has come.
     pub fn on_tick(&mut self, now: Time) {
         if self.calls.ticks() && self.permit().wake.is_some_and(|wake| wake <= now) {
             self.controller.on_tick(now);

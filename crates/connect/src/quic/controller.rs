@@ -1,5 +1,5 @@
-//! An adapter where quinn-proto wants a controller: behind a lock, because the connection owns one handle and the
-//! driver another.
+//! The adapter as a controller of quinn-proto. It is shared under a lock, because the connection owns one handle and
+//! the driver another.
 
 use super::clock;
 use super::{Adapter, BELOW, Error};
@@ -17,17 +17,17 @@ use thalweg_units::Span;
 /// quinn-proto does not pace windows above `u32::MAX`.
 const UNPACED: u64 = 1 << 40;
 
-/// A path's controller: none before the first round trip is known.
+/// The controller of a path, which is made when the first round trip is known.
 enum Phase<C> {
     Handshake {
         newest: Option<Instant>,
     },
     Open(Adapter<C>),
-    /// It could not be made; the window stays what it is.
+    /// It could not be made; the window stays as it is.
     Failed(Invalid),
 }
 
-/// What a connection and its driver share.
+/// The state that a connection and its driver share.
 pub(super) struct Core<M: Make> {
     make: M,
     sender: Sender,
@@ -75,13 +75,13 @@ impl<M: Make> Core<M> {
     }
 }
 
-/// How large a window quinn-proto is given.
+/// The window that is reported to quinn-proto.
 pub(super) trait Window: Send + Sync + 'static {
-    /// Of an open connection.
+    /// The window of an open connection.
     fn of<C: thalweg_machines::congestion::CongestionControl>(adapter: &Adapter<C>) -> u64;
 }
 
-/// What it is: quinn paces it by itself.
+/// The controller's window: quinn paces by itself.
 pub(super) struct Plain;
 
 impl Window for Plain {
@@ -90,7 +90,7 @@ impl Window for Plain {
     }
 }
 
-/// So large that quinn-proto's pacer stands aside, while the window has room for a packet: the driver paces.
+/// A window so large that quinn-proto does not pace, as long as there is room for a packet: the driver paces.
 pub(super) struct Driven;
 
 impl Window for Driven {
@@ -118,7 +118,7 @@ impl<M: Make, W: Window> Shared<M, W> {
         Self { core: Arc::new(Mutex::new(core)), window: PhantomData }
     }
 
-    /// For as long as it is looked at. (A panic while it was held is over already.)
+    /// Locks the core. (A panic of another holder of the lock has already ended that holder.)
     pub(super) fn lock(&self) -> MutexGuard<'_, Core<M>> {
         self.core.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
@@ -191,8 +191,8 @@ impl<M: Make, W: Window> congestion::Controller for Shared<M, W> {
         metrics
     }
 
-    /// Another handle: a peer that moves keeps its controller (RFC 9000 §9.4 lets it where only the port changes, and
-    /// quinn-proto asks for a new one otherwise).
+    /// Another handle on the same core: a peer that moves keeps its controller. (RFC 9000 §9.4 allows this if only the
+    /// port changes; quinn-proto would ask for a new one.)
     fn clone_box(&self) -> Box<dyn congestion::Controller> {
         Box::new(self.clone())
     }
@@ -206,17 +206,17 @@ impl<M: Make, W: Window> congestion::Controller for Shared<M, W> {
     }
 }
 
-/// Refuses what the datapath cannot give, and parameters that are wrong, before anything is sent.
+/// Refuses controllers with needs that the datapath does not meet, and invalid parameters, before anything is sent.
 pub(super) fn check<M: Make>(make: &M, sender: &Sender, datapath: Datapath) -> Result<(), Error> {
     datapath.check(&make.name(), &make.needs())?;
     make.make(&sender.start(0, 1200, BELOW, Span::from_ms(1)))?;
     Ok(())
 }
 
-/// Controllers of this project for connections of `quinn`: `TransportConfig::congestion_controller_factory` takes it.
+/// Makes controllers of this project for connections of `quinn`, as `TransportConfig::congestion_controller_factory`.
 ///
-/// Only those that quinn can keep: their windows. Its pacer spreads a window over a round trip and knows of no other
-/// pace, and it has no timer for controllers.
+/// Only controllers without pacing rates and timers are accepted: quinn's pacer spreads a window over a round trip, and
+/// quinn has no timer for controllers.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -242,7 +242,7 @@ impl<M: Make> QuinnFactory<M> {
     /// Controllers that `make` makes, with those settings.
     ///
     /// # Errors
-    /// If quinn cannot give or keep what they need, or their parameters are wrong.
+    /// If quinn does not meet their needs, or their parameters are invalid.
     pub fn new(make: M, sender: Sender) -> Result<Self, Error> {
         check(&make, &sender, Datapath::QUINN)?;
         Ok(Self { make, sender, made: AtomicU32::new(0) })
@@ -256,7 +256,7 @@ impl<M: Make> congestion::ControllerFactory for QuinnFactory<M> {
     }
 }
 
-/// The same for this crate's driver, which asks for the handle on the newest.
+/// The same for this crate's driver, which needs the handle of the newest path.
 pub(super) struct DrivenFactory<M: Make> {
     make: M,
     sender: Sender,
@@ -269,7 +269,7 @@ impl<M: Make> DrivenFactory<M> {
         Self { make, sender, header, made: Mutex::new(None) }
     }
 
-    /// The controller of the connection's present path.
+    /// The controller of the connection's current path.
     pub(super) fn newest(&self) -> Option<Shared<M, Driven>> {
         self.made.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }

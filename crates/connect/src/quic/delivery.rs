@@ -1,32 +1,32 @@
-//! Delivery rate samples of a QUIC sender: what [`Sampler`] needs to know of its packets.
+//! Delivery rate samples of a QUIC sender: the properties of its packets that [`Sampler`] needs.
 //!
-//! quinn-proto names an acknowledged packet by the instant at which it was sent, and no two packets that left at one
-//! instant differ in what was known then: a record per instant is exact. Positions in bytes stand for packet numbers,
-//! which begin anew in each of QUIC's three number spaces.
+//! quinn-proto identifies an acknowledged packet by its departure time. Packets with the same departure time have the
+//! same record, so one record per departure time is exact. Byte positions take the place of packet numbers, which begin
+//! anew in each of QUIC's three number spaces.
 
 use std::collections::VecDeque;
 use thalweg_machines::congestion::Delivery;
 use thalweg_machines::congestion::sampler::{Sampler, Stamp};
 use thalweg_units::Time;
 
-/// Records older than the newest acknowledged one that are kept: the packets of the others were acknowledged or
-/// declared lost (RFC 9002 §6.1.1: three suffice), or needed no acknowledgement and never get one.
+/// Number of records older than the newest acknowledged one that are kept. Packets of older records were acknowledged
+/// or declared lost (RFC 9002 §6.1.1: three suffice), or need no acknowledgement and never get one.
 const UNSETTLED: usize = 64;
 
-/// What left at an instant.
+/// The packets with one departure time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Record {
     stamp: Stamp,
     /// Bytes sent up to the last of these.
     end: u64,
-    /// Of them: neither acknowledged nor known to be lost.
+    /// Of these bytes, those neither acknowledged nor declared lost.
     outstanding: u64,
 }
 
 /// A sender's records.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct SendLog {
-    /// In the order of their instants.
+    /// In the order of departure times.
     records: VecDeque<Record>,
     sampler: Sampler,
     sent_to: u64,
@@ -50,7 +50,7 @@ impl SendLog {
         self.sampler.limited(in_flight);
     }
 
-    /// `bytes` leave, with so much in flight before.
+    /// `bytes` are sent, with `in_flight` bytes in flight before.
     pub(super) fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
         let stamp = self.sampler.on_sent(now, in_flight);
         self.sent_to += bytes;
@@ -74,7 +74,7 @@ impl SendLog {
         }
     }
 
-    /// `bytes` are lost, the newest of them sent at `sent`.
+    /// `bytes` are declared lost; the newest of them was sent at `sent`.
     pub(super) fn on_lost(&mut self, sent: Time, bytes: u64) {
         self.sampler.on_lost(bytes);
         // RFC 9002 §6.1: both thresholds declare whatever is older lost, too.
@@ -83,7 +83,7 @@ impl SendLog {
         }
     }
 
-    /// RS: the sample of the acknowledgement that was just processed; `None` if it is of no packet known here.
+    /// RS: the rate sample of the last acknowledgement; `None` if its packets have no record.
     pub(super) fn sample(&mut self) -> Option<Delivery> {
         self.sampler.settle();
         let Record { stamp, .. } = self.newest.take()?;
@@ -91,7 +91,7 @@ impl SendLog {
         Some(self.sampler.sample(&stamp))
     }
 
-    /// Forgets what no acknowledgement will name.
+    /// Removes records that no acknowledgement can refer to.
     fn settle(&mut self, acked: Time) {
         while self.records.front().is_some_and(|record| record.outstanding == 0) {
             self.records.pop_front();

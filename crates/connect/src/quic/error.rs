@@ -1,10 +1,10 @@
-//! Why a file did not get through.
+//! Reasons why a file was not transferred.
 
 use crate::Refusal;
 use std::io;
 use thalweg_machines::Invalid;
 
-/// Why a file did not get through.
+/// Why a file was not transferred.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,7 +17,7 @@ pub enum Error {
     /// A file or a socket.
     #[error("{what}: {source}")]
     Io {
-        /// What was to be done, with which.
+        /// The failed step and its object.
         what: String,
         /// What the system says.
         source: io::Error,
@@ -27,10 +27,10 @@ pub enum Error {
     Lost {
         /// The other end.
         peer: String,
-        /// As QUIC says.
+        /// The reason given by QUIC.
         why: String,
     },
-    /// No one answers.
+    /// The receiver does not answer.
     #[error(
         "no answer from {peer}: does `thalweg quic receive --listen` run there, and does UDP get through?"
     )]
@@ -38,18 +38,18 @@ pub enum Error {
         /// The other end.
         peer: String,
     },
-    /// The receiver has another certificate than the pinned one.
+    /// The receiver's certificate is not the pinned one.
     #[error("{peer} is not who it should be: its certificate has another fingerprint than {pinned}")]
     Stranger {
         /// The other end.
         peer: String,
-        /// The fingerprint that was asked for.
+        /// The expected fingerprint.
         pinned: String,
     },
     /// The receiver could not keep the file.
     #[error("the receiver did not keep the file: {0}")]
     Kept(String),
-    /// A name, a fingerprint, or what the peer has sent cannot be read.
+    /// A name, a fingerprint, or data of the peer cannot be read.
     #[error("{0}")]
     Malformed(String),
 }

@@ -1,4 +1,4 @@
-//! What a file looks like on a stream: a header, its bytes, and the end of the stream; the receiver has the last word.
+//! The format of a file on a stream: a header, the file's bytes, and the end of the stream. The receiver then answers.
 //!
 //! ```text
 //! "TWF1", length of the name (1 byte), name (UTF-8), size (8 bytes)   then the file's bytes, and the end
@@ -12,7 +12,7 @@ use super::Error;
 
 const MAGIC: &[u8; 4] = b"TWF1";
 
-/// What comes before a file's bytes.
+/// The header before a file's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
     name: String,
@@ -20,10 +20,10 @@ pub struct Header {
 }
 
 impl Header {
-    /// Of a file with that name, without folders, and so many bytes.
+    /// The header of a file with this name, without folders, and this size.
     ///
     /// # Errors
-    /// If the name could mean another place than one in the receiver's folder, or cannot be shown.
+    /// If the name could refer to a place outside the receiver's folder, or has characters that cannot be shown.
     pub fn new(name: &str, size: u64) -> Result<Self, Error> {
         let shown = name.escape_debug();
         let refuse = |why: &str| Err(Error::Malformed(format!("`{shown}` is no name for a file: {why}")));
@@ -44,21 +44,21 @@ impl Header {
         &self.name
     }
 
-    /// How many bytes it has.
+    /// Size of the file in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// As it travels.
+    /// The encoded header.
     pub fn encode(&self) -> Vec<u8> {
         let length = self.name.len() as u8; // at most 255, see `new`
         [&MAGIC[..], &[length], self.name.as_bytes(), &self.size.to_be_bytes()].concat()
     }
 
-    /// The header at the beginning of a stream and its length; `None` if more bytes are needed.
+    /// Reads the header at the beginning of a stream. Returns it with its length; `None` if more bytes are needed.
     ///
     /// # Errors
-    /// If it is none, as soon as that is known.
+    /// If the bytes are no header, as soon as that is known.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, Error> {
         let known = bytes.len().min(MAGIC.len());
         if bytes[..known] != MAGIC[..known] {
@@ -74,17 +74,17 @@ impl Header {
     }
 }
 
-/// What the receiver says at the end.
+/// The receiver's answer at the end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reply {
-    /// The file is there, whole.
+    /// The whole file was received and kept.
     Kept,
-    /// It is not, and why.
+    /// The file was not kept, for this reason.
     Refused(String),
 }
 
 impl Reply {
-    /// As it travels; long reasons are cut.
+    /// The encoded answer; long reasons are cut.
     pub fn encode(&self) -> Vec<u8> {
         match self {
             Self::Kept => vec![0],
@@ -96,15 +96,15 @@ impl Reply {
         }
     }
 
-    /// From the whole of the receiver's stream.
+    /// Reads the receiver's whole stream.
     ///
     /// # Errors
-    /// If it is something else.
+    /// If it is no answer.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         match bytes {
             [0] => Ok(Self::Kept),
             [1, high, low, why @ ..] if why.len() == usize::from(u16::from_be_bytes([*high, *low])) => {
-                // What a peer says is shown on a terminal.
+                // The peer's text is shown on a terminal, so control characters are removed.
                 let why = String::from_utf8_lossy(why).chars().filter(|c| !c.is_control()).collect();
                 Ok(Self::Refused(why))
             }

@@ -1,4 +1,4 @@
-//! A connection and when its datagrams leave: quinn-proto is asked for the next one only when the pace lets it go.
+//! A connection with the pacing of its datagrams: quinn-proto is asked for the next one only when the pace allows it.
 
 use super::controller::{Driven, DrivenFactory, Shared};
 use super::socket::Socket;
@@ -9,30 +9,30 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use thalweg_units::Rate;
 
-/// How much of a late wake-up is caught up with: what is more is lost, so that no burst follows a long sleep.
-// CHOICE: half a millisecond, more than a loaded machine's usual lateness. Other reading: none, which makes every
-// wake-up that is late cost rate.
+/// Largest delay of a wake-up that is compensated; the rest is lost, so that no burst follows a long sleep.
+// CHOICE: half a millisecond, more than the usual lateness on a loaded machine. Other reading: none, so that every late
+// wake-up reduces the rate.
 const CREDIT: Duration = Duration::from_micros(500);
-/// Datagrams that leave before what has come is looked at again.
+/// Number of datagrams that are sent before received ones are handled again.
 const BURST: usize = 32;
 
-/// What a connection waits for.
+/// The events that a connection waits for.
 pub(super) enum Waits {
-    /// For its timer, or for what comes.
+    /// Its timer, or a received datagram.
     Timer,
-    /// For an instant as well.
+    /// The same, or this time.
     Until(Instant),
-    /// For room in the socket as well.
+    /// The same, or room in the socket.
     Room,
-    /// It does not: there may be more to send at once.
+    /// None: there may be more to send immediately.
     Not,
 }
 
-/// The controller of a connection that has one of ours.
+/// The pacing state of a connection with a controller of this project.
 pub(super) struct Governor<M: Make> {
     factory: Arc<DrivenFactory<M>>,
     header: u32,
-    /// The next datagram may leave then.
+    /// Earliest departure of the next datagram.
     next: Option<Instant>,
 }
 
@@ -41,12 +41,12 @@ impl<M: Make> Governor<M> {
         Self { factory, header, next: None }
     }
 
-    /// The controller of the present path.
+    /// The controller of the current path.
     pub(super) fn controller(&self) -> Option<Shared<M, Driven>> {
         self.factory.newest()
     }
 
-    /// Calls the controller if its instant has come; says when it wants to be called next.
+    /// Calls the controller if its wake-up time has come. Returns its next wake-up time.
     fn tick(&self, now: Instant) -> Option<Instant> {
         let controller = self.factory.newest()?;
         let mut core = controller.lock();
@@ -60,7 +60,7 @@ impl<M: Make> Governor<M> {
         self.factory.newest()?.lock().adapter()?.pace()
     }
 
-    /// A datagram of so many bytes has left.
+    /// Notes the departure of a datagram.
     fn departs(&mut self, now: Instant, bytes: usize) {
         let Some(pace) = self.pace() else { return };
         let bits = (bytes as u128 + u128::from(self.header)) * 8;
@@ -71,7 +71,7 @@ impl<M: Make> Governor<M> {
     }
 }
 
-/// A connection with what it has not handed to the socket yet.
+/// A connection with datagrams that have not been handed to the socket yet.
 pub(super) struct Link<M: Make> {
     pub(super) handle: ConnectionHandle,
     pub(super) connection: Connection,
@@ -89,12 +89,13 @@ impl<M: Make> Link<M> {
         Self { handle, connection, governor, held: None, buffer: Vec::new() }
     }
 
-    /// Something came for it.
+    /// Handles a received event.
     pub(super) fn receive(&mut self, event: ConnectionEvent) {
         self.connection.handle_event(event);
     }
 
-    /// What is due by now: its timers, its controller's clock, what it has to say to its endpoint.
+    /// Handles everything that is due: timers, the controller's wake-up, messages to the endpoint. Returns the next due
+    /// time.
     pub(super) fn advance(&mut self, now: Instant, endpoint: &mut Endpoint) -> Option<Instant> {
         if self.connection.poll_timeout().is_some_and(|timeout| timeout <= now) {
             self.connection.handle_timeout(now);
@@ -108,7 +109,7 @@ impl<M: Make> Link<M> {
         wake
     }
 
-    /// Ends the connection; the word of it leaves with the next transmission, whatever the pace.
+    /// Closes the connection. The closing packet is sent with the next transmission, regardless of the pace.
     pub(super) fn close(&mut self, now: Instant) {
         self.connection.close(now, VarInt::from_u32(0), bytes::Bytes::new());
         if let Some(governor) = &mut self.governor {
@@ -116,7 +117,7 @@ impl<M: Make> Link<M> {
         }
     }
 
-    /// Sends what may leave.
+    /// Sends the datagrams that the pace allows.
     pub(super) fn transmit(&mut self, socket: &Socket) -> Result<Waits, Error> {
         for _ in 0..BURST {
             if let Some(held) = &self.held {
@@ -134,7 +135,7 @@ impl<M: Make> Link<M> {
             self.buffer.clear();
             self.held = self.connection.poll_transmit(now, 1, &mut self.buffer);
             let Some(held) = &self.held else {
-                // Silence earns no credit.
+                // An idle time gives no credit.
                 if let Some(governor) = &mut self.governor {
                     governor.next = None;
                 }

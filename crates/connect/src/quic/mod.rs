@@ -1,7 +1,7 @@
-//! QUIC: quinn-proto, which is sans-IO itself, under a driver that keeps the paces of controllers.
+//! QUIC: quinn-proto, which is sans-IO itself, under a driver that paces as controllers require.
 //!
-//! [`Sending`] and [`Receiving`] move files: a thread of yours calls `step`, which works for as long as it is allowed
-//! to. [`QuinnFactory`] is the bare adapter for those whose connections are `quinn`'s.
+//! [`Sending`] and [`Receiving`] transfer files: a thread of the caller calls `step`, which works for a limited time.
+//! [`QuinnFactory`] is the adapter alone, for connections of `quinn`.
 
 mod adapter;
 mod clock;
@@ -23,6 +23,6 @@ pub use receiving::{Received, Receiving};
 pub use sending::{Sending, Statistics};
 pub use tls::Fingerprint;
 
-/// IPv4 and UDP below each QUIC packet; 20 bytes more with IPv6.
+/// Header bytes of IPv4 and UDP for each QUIC packet; 20 bytes more with IPv6.
 const BELOW: u32 = 28;
 const IPV6_MORE: u32 = 20;

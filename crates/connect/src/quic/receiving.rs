@@ -1,4 +1,4 @@
-//! Files from all who connect, into one folder.
+//! Receives files from all peers that connect, into one folder.
 
 use super::file::{Header, Reply};
 use super::link::{Link, Waits};
@@ -17,29 +17,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use thalweg_machines::congestion::ControllerSpec;
 
-/// After so long without a sign of a sender it is gone.
+/// Idle timeout of a sender.
 const SILENCE_MS: u32 = 30_000;
-/// Bytes that a sender may have under way: 300 Mb/s over 850 ms.
+/// Flow-control window of a sender: 300 Mb/s over 850 ms.
 const WINDOW: u32 = 32 << 20;
-/// Bytes of a file that are written at once: they come by the packet.
+/// Bytes of a file that are written together, because they arrive packet by packet.
 const BUFFER: usize = 64 << 10;
-/// Connections at a time.
+/// Largest number of concurrent connections.
 const MOST: usize = 64;
 
 /// A file that has arrived whole.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Received {
-    /// Where it lies.
+    /// Its place.
     pub path: PathBuf,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub size: u64,
-    /// Who sent it.
+    /// The sender.
     pub from: SocketAddr,
     /// Seconds from its first byte to its last.
     pub seconds: f64,
 }
 
-/// A file that is arriving, under a name of its own until it is whole.
+/// A file that is being received, under a temporary name until it is complete.
 struct Part {
     header: Header,
     temporary: PathBuf,
@@ -50,7 +50,7 @@ struct Part {
 
 impl Part {
     fn new(folder: &Path, number: u64, header: Header) -> Result<Self, String> {
-        // Without its own, which may be as long as names can be.
+        // Without the file's own name, which may already have the maximum length.
         let temporary = folder.join(format!(".thalweg-{}-{number}.part", std::process::id()));
         if folder.join(header.name()).exists() {
             return Err(format!("`{}` is there already", header.name()));
@@ -68,14 +68,14 @@ impl Part {
         self.file.write_all(bytes).map_err(|error| error.to_string())
     }
 
-    /// Gives it its name, unless that is taken meanwhile.
+    /// Gives the file its name, unless another file has taken it in the meantime.
     fn keep(&mut self, folder: &Path) -> Result<PathBuf, String> {
         if self.written < self.header.size() {
             return Err(format!("{} of {} bytes came", self.written, self.header.size()));
         }
         let path = folder.join(self.header.name());
         self.file.flush().map_err(|error| error.to_string())?;
-        // A link fails where the name is taken; the temporary name goes as this is dropped.
+        // A link fails if the name is taken; the temporary name is removed when this value is dropped.
         fs::hard_link(&self.temporary, &path).map_err(|error| error.to_string())?;
         Ok(path)
     }
@@ -87,12 +87,12 @@ impl Drop for Part {
     }
 }
 
-/// What comes on a sender's stream.
+/// The state of a sender's stream.
 enum Stage {
     Waiting,
     Header(StreamId, Vec<u8>),
     Body(StreamId, Box<Part>),
-    /// It was answered.
+    /// The answer was sent.
     Answered,
 }
 
@@ -110,7 +110,7 @@ pub struct Receiving {
     folder: PathBuf,
     guests: BTreeMap<usize, Guest>,
     arrived: Vec<Received>,
-    /// Files begun so far.
+    /// Number of files begun so far.
     begun: u64,
 }
 
@@ -118,7 +118,7 @@ impl Receiving {
     /// Listens at an address for files that go into a folder.
     ///
     /// # Errors
-    /// If there is no such folder, or the address is not to be had.
+    /// If there is no such folder, or the address is not available.
     pub fn new(listen: SocketAddr, folder: &Path) -> Result<Self, Error> {
         let shown = folder.display().to_string();
         if !fs::metadata(folder).map_err(Error::io(shown.clone()))?.is_dir() {
@@ -134,7 +134,7 @@ impl Receiving {
             .max_idle_timeout(Some(IdleTimeout::from(VarInt::from_u32(SILENCE_MS))));
         config.transport_config(Arc::new(transport));
         let config = Arc::new(config);
-        // Its packets acknowledge, and are not ECN-capable.
+        // Its packets are acknowledgements, and are not ECN-capable.
         let socket = Socket::bind(listen, false)?;
         let server = Some(Arc::clone(&config));
         let endpoint = Endpoint::new(Arc::new(EndpointConfig::default()), server, socket.finds_mtu(), None);
@@ -143,20 +143,20 @@ impl Receiving {
         Ok(Self { socket, endpoint, config, fingerprint, folder, guests, arrived, begun: 0 })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     ///
     /// # Errors
-    /// If the system does not know.
+    /// If the system does not know it.
     pub fn address(&self) -> Result<SocketAddr, Error> {
         self.socket.address()
     }
 
-    /// By which senders recognise it; another one at every start.
+    /// The fingerprint of its certificate, new at every start.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
-    /// Bytes that have come of files that are arriving, and how many they will be.
+    /// Bytes received of files that are not complete, and their total size.
     pub fn progress(&self) -> (u64, u64) {
         self.guests.values().fold((0, 0), |(written, size), guest| match &guest.stage {
             Stage::Body(_, part) => (written + part.written, size + part.header.size()),
@@ -164,10 +164,10 @@ impl Receiving {
         })
     }
 
-    /// Works for at most so long; returns what has arrived meanwhile, as soon as something has.
+    /// Works for at most this time. Returns as soon as files have arrived.
     ///
     /// # Errors
-    /// If the socket fails. What goes wrong with one sender is said to that one.
+    /// If the socket fails. Errors of one sender are reported to that sender only.
     pub fn step(&mut self, limit: Duration) -> Result<Vec<Received>, Error> {
         let end = clock::now() + limit;
         loop {
@@ -237,12 +237,12 @@ impl Receiving {
         }
     }
 
-    /// A datagram without a connection; where it does not fit it is lost.
+    /// Sends a datagram outside of connections; it is lost if the socket has no room.
     fn respond(&self, transmit: &Transmit, buffer: &[u8]) -> Result<(), Error> {
         self.socket.send(transmit, &buffer[..transmit.size]).map(drop)
     }
 
-    /// Takes what has come on a sender's stream, and answers at its end.
+    /// Reads a sender's stream, and answers at its end.
     fn serve(&mut self, guest: &mut Guest) {
         while let Some(event) = guest.link.connection.poll() {
             match event {
@@ -251,7 +251,7 @@ impl Receiving {
                         guest.stage = Stage::Header(stream, Vec::new());
                     }
                 }
-                // What has come of a file goes with it.
+                // The incomplete file is removed, too.
                 Event::ConnectionLost { .. } => guest.stage = Stage::Answered,
                 _ => {}
             }
@@ -271,7 +271,7 @@ impl Receiving {
         let _ = answer.finish();
     }
 
-    /// Whether the stream has ended and its file is kept; or why it is not.
+    /// Reads the stream. Returns true if it has ended and the file is kept; an error is the reason why it is not kept.
     fn read(&mut self, guest: &mut Guest, stream: StreamId) -> Result<bool, String> {
         let mut reading = guest.link.connection.recv_stream(stream);
         let mut chunks = reading.read(true).map_err(|_| "the stream is closed")?;
@@ -285,7 +285,7 @@ impl Receiving {
                 Err(ReadError::Reset(_)) => return Err("the sender broke off".into()),
             }
         };
-        // Asks for more; what it has to say leaves with the next transmission.
+        // This gives flow-control credit, which is sent with the next transmission.
         let _ = chunks.finalize();
         if !ended {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! One file to one receiver, under a controller of this project.
+//! Sends one file to one receiver, with a controller of this project.
 
 use super::controller::{DrivenFactory, check};
 use super::file::{Header, Reply};
@@ -19,21 +19,21 @@ use std::time::{Duration, Instant};
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::congestion::{CongestionControl, Permit};
 
-/// After so long without a sign of the other end it is gone.
+/// Idle timeout of the receiver.
 const SILENCE_MS: u32 = 10_000;
-/// Bytes that may be written ahead of their acknowledgement.
+/// Largest number of unacknowledged bytes that are written to QUIC.
 const AHEAD: u64 = 32 << 20;
-/// Bytes read from the file at once.
+/// Bytes read from the file at a time.
 const CHUNK: usize = 64 << 10;
 
-/// How it goes.
+/// Statistics of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
-    /// Bytes of the file, and of those what was handed to QUIC.
+    /// Size of the file, bytes.
     pub size: u64,
-    /// Of them: handed to QUIC.
+    /// Bytes of the file handed to QUIC.
     pub written: u64,
-    /// Seconds since the connection was begun, until the receiver's answer.
+    /// Seconds from the start of the connection until the receiver's answer.
     pub seconds: f64,
     /// The last estimate of the round trip, in seconds.
     pub rtt: f64,
@@ -43,39 +43,39 @@ pub struct Statistics {
     pub sent_packets: u64,
     /// Packets declared lost.
     pub lost_packets: u64,
-    /// Losses and marks of which the controller may have been notified.
+    /// Losses and marks that may have been reported to the controller.
     pub congestion_events: u64,
-    /// What the controller permitted last, if the connection was open.
+    /// The last permit of the controller, if the connection was opened.
     pub permit: Option<Permit>,
 }
 
 impl Statistics {
-    /// Bits of the file per second; 0 before anything could arrive.
+    /// Bits of the file per second; 0 before any could have arrived.
     pub fn goodput(&self) -> f64 {
         if self.seconds > 0.0 { self.written as f64 * 8.0 / self.seconds } else { 0.0 }
     }
 }
 
-/// How far it is.
+/// The state of a transfer.
 enum Stage {
     Connecting,
     Writing(StreamId),
-    /// All is written; the receiver's answer so far.
+    /// All is written; the bytes of the receiver's answer so far.
     Answering(StreamId, Vec<u8>),
     /// The receiver has the file; the connection closes.
     Done,
 }
 
-/// A file on its way to a receiver.
+/// The transfer of a file to a receiver.
 pub struct Sending<M: Make> {
     socket: Socket,
     endpoint: Endpoint,
     link: Link<M>,
     file: File,
     size: u64,
-    /// What was read from the file and not taken by QUIC yet.
+    /// Bytes read from the file that QUIC has not taken yet.
     chunk: Vec<u8>,
-    /// Bytes of the file handed to QUIC, and of the header before them.
+    /// Bytes handed to QUIC, of the header and the file.
     written: u64,
     header: u64,
     stage: Stage,
@@ -86,10 +86,10 @@ pub struct Sending<M: Make> {
 }
 
 impl<M: Make> Sending<M> {
-    /// Begins to send a file to the receiver with that fingerprint.
+    /// Begins to send a file to the receiver with this fingerprint.
     ///
     /// # Errors
-    /// If QUIC cannot run the controller, the file cannot be read, or there is no socket.
+    /// If QUIC cannot run the controller, the file cannot be read, or no socket can be opened.
     pub fn new(
         path: &Path,
         to: SocketAddr,
@@ -136,10 +136,10 @@ impl<M: Make> Sending<M> {
         })
     }
 
-    /// Works for at most so long; `true` once the receiver has the file.
+    /// Works for at most this time. Returns true once the receiver has the file.
     ///
     /// # Errors
-    /// If the file will not get through.
+    /// If the transfer has failed.
     pub fn step(&mut self, limit: Duration) -> Result<bool, Error> {
         let end = clock::now() + limit;
         clock::wake_in_time();
@@ -160,7 +160,7 @@ impl<M: Make> Sending<M> {
             let (mut until, mut room) = (end, false);
             match waits {
                 Waits::Not => continue,
-                // All that QUIC had has left: perhaps for want of more of the file.
+                // QUIC has sent all that it had, perhaps because it needs more of the file.
                 Waits::Timer if written => continue,
                 Waits::Until(instant) => until = until.min(instant),
                 Waits::Room => room = true,
@@ -173,7 +173,7 @@ impl<M: Make> Sending<M> {
         }
     }
 
-    /// How it goes.
+    /// The statistics so far.
     pub fn statistics(&self) -> Statistics {
         let path = self.link.connection.stats().path;
         let until = self.ended.unwrap_or_else(clock::now);
@@ -191,13 +191,13 @@ impl<M: Make> Sending<M> {
         }
     }
 
-    /// What the controller has recorded of its decisions since the last time ([`Sender::records`]).
+    /// The controller's decision log since the last call ([`Sender::records`]).
     pub fn take_log(&self) -> Option<Log> {
         let shared = self.link.governor.as_ref()?.controller()?;
         shared.lock().adapter()?.take_log()
     }
 
-    /// Looks at the controller, if the connection is open: a recorder has its record there.
+    /// Applies `look` to the controller, if the connection is open: recorders keep their records there.
     pub fn controller<R>(&self, look: impl FnOnce(&M::Controller) -> R) -> Option<R>
     where
         M::Controller: CongestionControl,
@@ -244,9 +244,10 @@ impl<M: Make> Sending<M> {
         Ok(())
     }
 
-    /// Hands on a chunk of the file; whether QUIC took some of it.
+    /// Hands a chunk of the file to QUIC. Returns true if QUIC took some of it.
     ///
-    /// One at a time: a receiver's credit comes in megabytes, and nothing leaves while they are copied.
+    /// One chunk at a time: the receiver grants megabytes of credit at once, and no packet is sent while data is
+    /// copied.
     fn write(&mut self) -> Result<bool, Error> {
         let Stage::Writing(stream) = self.stage else { return Ok(false) };
         if self.chunk.is_empty() {
@@ -260,7 +261,7 @@ impl<M: Make> Sending<M> {
         }
         let mut open = self.link.connection.send_stream(stream);
         let taken = if self.chunk.is_empty() {
-            // (A receiver that has stopped says why in its answer.)
+            // (A receiver that has stopped gives the reason in its answer.)
             let _ = open.finish();
             None
         } else {
@@ -279,7 +280,7 @@ impl<M: Make> Sending<M> {
         Ok(true)
     }
 
-    /// Reads what the receiver answers.
+    /// Reads the receiver's answer.
     fn answer(&mut self) -> Result<(), Error> {
         let Stage::Answering(stream, answer) = &mut self.stage else { return Ok(()) };
         let malformed = || Error::Malformed("the receiver broke off its answer".into());

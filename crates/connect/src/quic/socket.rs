@@ -1,4 +1,4 @@
-//! A UDP socket that reads and writes ECN, and waits to the nanosecond.
+//! A UDP socket with ECN bits and waiting times in nanoseconds.
 
 use super::Error;
 use bytes::BytesMut;
@@ -10,10 +10,10 @@ use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-/// What the kernel holds for a slow reader, as much as it lets us.
+/// Receive buffer of the kernel, as far as allowed.
 const BUFFER: usize = 4 << 20;
 
-/// A datagram that has come.
+/// A received datagram.
 pub(super) struct Arrival {
     pub(super) from: SocketAddr,
     pub(super) local: Option<IpAddr>,
@@ -26,7 +26,7 @@ pub(super) struct Socket {
     socket: UdpSocket,
     state: UdpSocketState,
     buffer: Vec<u8>,
-    /// Packets leave ECN-capable.
+    /// True if packets are sent ECN-capable.
     ect: bool,
 }
 
@@ -35,7 +35,7 @@ impl Socket {
     pub(super) fn bind(address: SocketAddr, ect: bool) -> Result<Self, Error> {
         let socket = UdpSocket::bind(address).map_err(Error::io(format!("socket on {address}")))?;
         let state = UdpSocketState::new((&socket).into()).map_err(Error::io("socket"))?;
-        // As large as allowed; less is no error.
+        // As large as allowed; a smaller one is no error.
         let _ = state.set_recv_buffer_size((&socket).into(), BUFFER);
         let _ = state.set_send_buffer_size((&socket).into(), BUFFER);
         let length = state.gro_segments() * 1500 * BATCH_SIZE;
@@ -47,12 +47,12 @@ impl Socket {
         self.socket.local_addr().map_err(Error::io("socket"))
     }
 
-    /// Packets are never fragmented on their way, so that the path's MTU can be probed.
+    /// True if packets are never fragmented on the path, so that the path's MTU can be probed.
     pub(super) fn finds_mtu(&self) -> bool {
         !self.state.may_fragment()
     }
 
-    /// What has come since, at most a batch.
+    /// Reads received datagrams, at most a batch.
     pub(super) fn receive(&mut self) -> Result<Vec<Arrival>, Error> {
         let mut metas = [RecvMeta::default(); BATCH_SIZE];
         let size = self.buffer.len() / BATCH_SIZE;
@@ -64,7 +64,7 @@ impl Socket {
         };
         let mut arrivals = Vec::with_capacity(count);
         for (meta, data) in metas.iter().zip(&slices).take(count) {
-            // Several datagrams of one length, of which the last may be shorter, come as one.
+            // The kernel may combine datagrams of one length, the last of which may be shorter.
             for datagram in data[..meta.len].chunks(meta.stride.max(1)) {
                 let ecn = meta.ecn.and_then(|ecn| EcnCodepoint::from_bits(ecn as u8));
                 let data = BytesMut::from(datagram);
@@ -74,7 +74,7 @@ impl Socket {
         Ok(arrivals)
     }
 
-    /// Whether the kernel took the datagram; if not, it has no room now.
+    /// Sends a datagram. Returns false if the kernel has no room now.
     pub(super) fn send(&self, transmit: &Transmit, contents: &[u8]) -> Result<bool, Error> {
         let ecn = transmit.ecn.filter(|_| self.ect);
         let sent = self.state.try_send(
@@ -90,12 +90,12 @@ impl Socket {
         match sent {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            // A network that is away for a while, or a probe that was too large, is a loss like any other.
+            // A temporary error of the network, or a probe that was too large, is a loss like any other.
             Err(_) => Ok(true),
         }
     }
 
-    /// Sleeps until something comes, there is room to write (if `writes`), or the time is up.
+    /// Sleeps until a datagram comes, there is room to write (if `writes`), or the time is over.
     pub(super) fn wait(&self, timeout: Duration, writes: bool) -> Result<(), Error> {
         let flags = if writes { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
         let (tv_sec, tv_nsec) = (timeout.as_secs().min(3600) as i64, i64::from(timeout.subsec_nanos()));
@@ -106,7 +106,7 @@ impl Socket {
     }
 }
 
-/// Nothing there, or an ICMP message of an earlier datagram.
+/// True if there is nothing to read, or for an ICMP error of an earlier datagram.
 fn is_passing(error: &io::Error) -> bool {
     matches!(
         error.kind(),

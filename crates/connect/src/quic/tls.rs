@@ -1,4 +1,4 @@
-//! Who the receiver is: a certificate of its own making, pinned by its fingerprint.
+//! Authentication of the receiver: a self-signed certificate, pinned by its fingerprint.
 
 use super::Error;
 use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
@@ -12,10 +12,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The application's protocol, in the handshake (RFC 7301).
+/// The application protocol in the handshake (ALPN, RFC 7301).
 const ALPN: &[u8] = b"thalweg-file/1";
 
-/// SHA-256 of a receiver's certificate. Written in hexadecimal.
+/// SHA-256 of a receiver's certificate, written in hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fingerprint([u8; 32]);
 
@@ -58,7 +58,7 @@ fn malformed(error: impl fmt::Display) -> Error {
     Error::Malformed(format!("TLS: {error}"))
 }
 
-/// A new identity, and what a server shows of it.
+/// A new certificate: the server configuration, and its fingerprint.
 pub(super) fn server() -> Result<(quinn_proto::ServerConfig, Fingerprint), Error> {
     let made = rcgen::generate_simple_self_signed(vec!["thalweg".to_owned()]).map_err(malformed)?;
     let certificate = CertificateDer::from(made.cert.der().to_vec());
@@ -75,7 +75,7 @@ pub(super) fn server() -> Result<(quinn_proto::ServerConfig, Fingerprint), Error
     Ok((quinn_proto::ServerConfig::with_crypto(Arc::new(quic)), fingerprint))
 }
 
-/// A client that speaks to no one but who has this fingerprint.
+/// A client that accepts only the server with this fingerprint.
 pub(super) fn client(pinned: Fingerprint) -> Result<quinn_proto::ClientConfig, Error> {
     let provider = provider();
     let verifier = Arc::new(Pinned { pinned, provider: Arc::clone(&provider) });
@@ -90,7 +90,7 @@ pub(super) fn client(pinned: Fingerprint) -> Result<quinn_proto::ClientConfig, E
     Ok(quinn_proto::ClientConfig::new(Arc::new(quic)))
 }
 
-/// Compares fingerprints in place of asking an authority; signatures are verified as always.
+/// Compares fingerprints instead of asking a certificate authority; signatures are verified as usual.
 #[derive(Debug)]
 struct Pinned {
     pinned: Fingerprint,

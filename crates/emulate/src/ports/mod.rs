@@ -1,4 +1,4 @@
-//! Where frames come from and go to.
+//! Devices that receive and send frames.
 
 pub mod packet;
 pub mod xdp;
@@ -9,47 +9,47 @@ use std::io;
 use std::os::fd::RawFd;
 use thalweg_units::Time;
 
-/// How frames get in and out.
-// AF_PACKET unless AF_XDP is wanted: its frames have the kernel's stamps, so what is decided does not depend on when
-// they are read, and it carried more (1.6 against 1.4 Gb/s of TCP on a virtual machine of two busy cores).
+/// How frames are received and sent.
+// AF_PACKET by default: its frames have kernel timestamps, so decisions do not depend on when they are read, and it
+// carried more (1.6 against 1.4 Gb/s of TCP on a virtual machine with two busy cores).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WireKind {
-    /// AF_PACKET: a ring of received frames, one system call for many that are sent. Needs no privileges.
+    /// AF_PACKET: a ring of received frames, and one system call to send many. Needs no privileges.
     #[default]
     Packet,
-    /// AF_XDP in copy mode: rings both ways. Needs privileges of the machine.
+    /// AF_XDP in copy mode: rings in both directions. Needs privileges on the machine.
     Xdp,
 }
 
-/// A frame that has come.
+/// A received frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
-    /// When, by the kernel's stamp.
+    /// Time of arrival by the kernel's timestamp.
     pub at: Time,
-    /// From the Ethernet header on.
+    /// Its bytes, from the Ethernet header on.
     pub bytes: &'a [u8],
-    /// It was longer.
+    /// True if the frame was longer.
     pub cut: bool,
-    /// The sender has left its checksum to a NIC.
+    /// True if the sender has left its checksum to a NIC.
     pub unfinished: bool,
 }
 
-/// The emulator's end of one pair of devices.
+/// The emulator's side of a pair of devices.
 pub trait Wire: Sized {
-    /// Frames have the kernel's stamps; otherwise they come when they are read.
+    /// True if frames have kernel timestamps; otherwise their time is that of the read.
     const STAMPED: bool;
-    /// Of this device of the present network namespace.
+    /// Opens a device of the current network namespace.
     ///
     /// # Errors
     /// If the kernel refuses it.
     fn open(device: &str) -> io::Result<Self>;
-    /// Hands over what has come, at most so many frames; how many.
+    /// Calls `each` for received frames, at most `most`. Returns their number.
     fn receive(&mut self, clock: &Clock, most: usize, each: impl FnMut(&Received<'_>)) -> usize;
-    /// Sends frames, in order; how many were accepted.
+    /// Sends frames in order. Returns the number of accepted ones.
     fn send(&mut self, frames: &[&[u8]]) -> usize;
-    /// What becomes readable when a frame comes.
+    /// A descriptor that becomes readable when a frame comes.
     fn fd(&self) -> RawFd;
-    /// Frames that came and found no room.
+    /// Number of frames that were lost because there was no room.
     fn overrun(&mut self) -> u64;
 }

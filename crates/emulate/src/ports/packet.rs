@@ -1,7 +1,7 @@
 //! AF_PACKET (packet(7)): a ring of received frames in shared memory (TPACKET_V2), and `sendmmsg` to send.
 //!
-//! No ring to send from: its frames are lent to the receiver, whose TCP says that it is done with them (by
-//! `skb_orphan`) before the application has read them. The next frame in that place would be read instead.
+//! There is no ring for sending, because the kernel lends its frames to the receiver, whose TCP releases them (by
+//! `skb_orphan`) before the application has read them. The application would then read the next frame in that slot.
 
 use super::{Received, Wire};
 use crate::clock::Clock;
@@ -11,17 +11,17 @@ use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Bytes that a received frame has in the ring, with its header in front.
+/// Size of a slot of the ring, including its header.
 const SLOT: usize = 2048;
 const BLOCK: usize = 1 << 16;
 const BLOCKS: usize = 256;
 const SLOTS: usize = BLOCK / SLOT * BLOCKS;
-/// Frames that a call sends at most.
+/// Largest number of frames that one call sends.
 const BATCH: usize = 64;
 
 const TPACKET_V2: i32 = 1;
 
-/// An end.
+/// A device opened by AF_PACKET.
 pub struct Packet {
     socket: OwnedFd,
     ring: Ring,
@@ -54,7 +54,7 @@ impl Ring {
         unsafe { self.0.add(slot * SLOT).cast() }
     }
 
-    /// Whose a slot is.
+    /// The owner of a slot.
     fn status(&self, slot: usize) -> &AtomicU32 {
         // SAFETY: the word is in the mapping, aligned, and kernel and program access it atomically only.
         unsafe { AtomicU32::from_ptr(&raw mut (*self.header(slot)).tp_status) }
@@ -69,7 +69,7 @@ impl Wire for Packet {
     const STAMPED: bool = true;
 
     fn open(device: &str) -> io::Result<Self> {
-        // Protocol 0: nothing comes before the ring is there.
+        // Protocol 0: nothing is received before the ring exists.
         let socket = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
         set(&socket, libc::PACKET_VERSION, &TPACKET_V2)?;
         let request = libc::tpacket_req {
@@ -118,7 +118,7 @@ impl Wire for Packet {
                 unfinished: flags & libc::TP_STATUS_CSUMNOTREADY != 0,
             };
             if flags & libc::TP_STATUS_VLAN_VALID != 0 && length >= 12 {
-                // The kernel has taken the tag out.
+                // The kernel has removed the VLAN tag.
                 self.scratch.clear();
                 self.scratch.extend(&bytes[..12]);
                 let tpid =

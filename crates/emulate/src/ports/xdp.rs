@@ -1,8 +1,8 @@
-//! AF_XDP in copy mode (kernel documentation, networking/af_xdp.rst): frames are taken off the device before the
-//! network stack sees them, by a program of six instructions, and both ways go through rings in shared memory.
+//! AF_XDP in copy mode (kernel documentation, networking/af_xdp.rst): a program of six instructions takes frames off
+//! the device before the network stack sees them, and both directions use rings in shared memory.
 //!
-//! Needs CAP_BPF and CAP_NET_ADMIN of the machine, so not in a user namespace. The program is attached by a link that
-//! ends with its descriptor.
+//! Needs CAP_BPF and CAP_NET_ADMIN on the machine, so it does not work in a user namespace. The program is attached by
+//! a link that ends with its descriptor.
 
 use super::{Received, Wire};
 use crate::clock::Clock;
@@ -12,15 +12,15 @@ use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Bytes of a frame's place.
+/// Size of a frame's slot.
 const CHUNK: usize = 2048;
-/// Places to receive into, and as many to send from.
+/// Number of slots for receiving, and the same for sending.
 const CHUNKS: u32 = 4096;
 const MEMORY: usize = CHUNK * 2 * CHUNKS as usize;
-/// Frames that one call makes the kernel send.
+/// Number of frames that the kernel sends per call.
 const KICK: u32 = 32;
 
-/// An end.
+/// A device opened by AF_XDP.
 pub struct Xdp {
     receive: Ring<libc::xdp_desc>,
     transmit: Ring<libc::xdp_desc>,
@@ -45,7 +45,7 @@ impl Drop for Mapping {
 }
 
 impl Mapping {
-    /// Of a socket's ring, or, without a socket, memory of our own.
+    /// Maps a socket's ring, or, without a socket, anonymous memory.
     fn new(length: usize, of: Option<(&OwnedFd, u64)>) -> io::Result<Self> {
         let rights = libc::PROT_READ | libc::PROT_WRITE;
         let (flags, fd, offset) = match of {
@@ -59,11 +59,11 @@ impl Mapping {
     }
 }
 
-/// A ring of which one side is ours and the other the kernel's.
+/// A ring between this process and the kernel.
 struct Ring<T> {
     mapping: Mapping,
     offsets: libc::xdp_ring_offset,
-    /// Where our side is: the producer's, or the consumer's.
+    /// The position of this side: producer or consumer.
     ours: u32,
     _entries: std::marker::PhantomData<T>,
 }
@@ -103,7 +103,7 @@ impl<T: Copy> Ring<T> {
         self.ours.wrapping_sub(self.word(self.offsets.consumer).load(Ordering::Acquire))
     }
 
-    /// Produces an entry; there is room: no ring is smaller than the places that go into it.
+    /// Produces an entry. There is always room, because no ring is smaller than the number of its slots.
     fn put(&mut self, entry: T) {
         // SAFETY: an entry that the kernel has consumed is ours.
         unsafe { self.entry(self.ours).write(entry) };
@@ -116,7 +116,7 @@ fn set<T: Copy>(socket: &OwnedFd, name: i32, value: &T) -> io::Result<()> {
     sys::set_option(socket.as_fd(), libc::SOL_XDP, name, value)
 }
 
-/// bpf(2) with arguments as words of 32 bits, zeros behind them.
+/// bpf(2) with 32-bit words as arguments, followed by zeros.
 fn bpf(command: u32, words: &[u32]) -> io::Result<OwnedFd> {
     let mut attributes = [0u32; 32];
     attributes[..words.len()].copy_from_slice(words);
@@ -172,7 +172,7 @@ fn attach(program: &OwnedFd, device: u32) -> io::Result<OwnedFd> {
     bpf(LINK_CREATE, &[program.as_raw_fd() as u32, device, BPF_XDP, IN_DRIVER])
 }
 
-/// Queue 0 of the map is the socket.
+/// Sets the socket of queue 0 in the map.
 fn point(map: &OwnedFd, socket: &OwnedFd) -> io::Result<()> {
     const UPDATE: u32 = 2;
     let (key, value) = (0u32, socket.as_raw_fd());
@@ -187,8 +187,8 @@ fn point(map: &OwnedFd, socket: &OwnedFd) -> io::Result<()> {
 }
 
 impl Xdp {
-    /// Makes the kernel send what stands in the ring. It takes so many at a time; what it does not take now, because
-    /// the receiver is slow, it takes in the next round.
+    /// Makes the kernel send the entries of the ring. It sends a limited number at a time; entries that it does not
+    /// send now, because the receiver is slow, follow in the next round.
     fn kick(&mut self) {
         for _ in 0..self.transmit.held().div_ceil(KICK) {
             let none = std::ptr::null();

@@ -1,4 +1,4 @@
-//! Attributes of entities: which have which, and what they are set to.
+//! Attributes of entities: which entity has which attributes, and the values that they may be set to.
 
 use super::Found;
 use super::bodies::{Claim, Typed};
@@ -12,7 +12,7 @@ use crate::normal::{Action, Case, Comparator, Policy, Queue, Select};
 use crate::syntax::tree::{Attribute, File, RateUnit, Spanned, Statement, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Conditions and actions that are set apart from each other.
+/// Conditions and actions that are set by separate attributes.
 #[derive(Default)]
 struct Apart {
     test: Option<(Test, Span)>,
@@ -70,7 +70,7 @@ pub fn set<'t>(
     }
 }
 
-/// Where an entity of this name is declared.
+/// Position of the declaration of the entity with this name.
 fn place(file: &File, name: &str) -> Span {
     let word = name.split('[').next().unwrap_or(name);
     let declared = file.statements.iter().find(|statement| match &statement.node {
@@ -80,7 +80,7 @@ fn place(file: &File, name: &str) -> Span {
     declared.map_or(Span::default(), |statement| statement.span)
 }
 
-/// What an attribute is set to.
+/// The value of an attribute.
 enum Setting {
     Admission(Comparator),
     Processing(Comparator),
@@ -135,7 +135,7 @@ fn setting(
         (P, Returning) => {
             values::word(value, &["literal", "catchUp"], found).map(|nth| Setting::CatchesUp(nth == 1))
         }
-        // What it says belongs to the wire (`wires.rs`).
+        // The value belongs to the wire (`wires.rs`).
         (P, WhenFull) => values::word(value, &["wait", "drop"], found).map(|_| Setting::WhenFull),
         _ => {
             let reason = format!("a {} has no `{}`", kind.word(), attribute.word());
@@ -227,7 +227,7 @@ fn reads(cases: &[Case], place: Place) -> bool {
     found
 }
 
-/// Sizes can be compared only if they are counted alike.
+/// Sizes can be compared only if they have the same unit.
 fn check_units(order: &Comparator, queues: &[usize], at: Span, policy: &Policy, found: &mut Found) {
     let mut sizes = false;
     order.test.places(&mut |place| {
@@ -241,7 +241,7 @@ fn check_units(order: &Comparator, queues: &[usize], at: Span, policy: &Policy, 
     }
 }
 
-/// A condition apart from its actions becomes one case.
+/// Joins a condition and actions that were set separately into one case.
 fn join(entity: Entity, apart: Apart, policy: &mut Policy, found: &mut Found) {
     match (apart.test, apart.actions) {
         (None, None) => {}

@@ -1,4 +1,4 @@
-//! Expressions: what is a number and what a Boolean, and what must be proved of them.
+//! Expressions: their types (number or Boolean), and the claims that must be proved of them.
 
 use super::Found;
 use super::constants::{Constants, exact};
@@ -9,24 +9,24 @@ use crate::normal::ratio::Ratio;
 use crate::syntax::tree::{Expression, Operator, Path, Spanned, Step};
 use std::collections::BTreeSet;
 
-/// What must be proved of a body once all of the policy is known.
+/// A claim about a body, to be proved once the whole policy is known.
 #[derive(Clone, Debug)]
 pub enum Claim {
     /// A divisor is positive.
     Positive(Amount),
-    /// Both of a remainder are whole.
+    /// Both operands of a remainder are whole.
     Whole(Amount),
-    /// A comparison stays within bounds.
+    /// A comparison stays within 128 bits.
     Fits(Test),
-    /// So does a new state.
+    /// A new state stays within 128 bits.
     FitsState(Amount),
-    /// A strict weak order.
+    /// A test is a strict weak order.
     Order(Test),
-    /// One of so many queues.
+    /// A number is less than this number of queues.
     Below(Amount, usize),
 }
 
-/// What was found in bodies: claims, and which definitions are used.
+/// Results of checking bodies: claims, and the definitions that are used.
 #[derive(Default, Debug)]
 pub struct Typed {
     claims: Vec<(Claim, Span)>,
@@ -34,25 +34,25 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// Claims, with their places.
+    /// The claims, with their positions.
     pub fn claims(&self) -> &[(Claim, Span)] {
         &self.claims
     }
-    /// Adds one.
+    /// Adds a claim.
     pub fn claim(&mut self, claim: Claim, span: Span) {
         self.claims.push((claim, span));
     }
-    /// A definition is used.
+    /// Notes the use of a definition.
     pub fn note_use(&mut self, name: &str) {
         self.used.insert(name.to_owned());
     }
-    /// Whether it is.
+    /// True if a definition is used.
     pub fn uses(&self, name: &str) -> bool {
         self.used.contains(name)
     }
 }
 
-/// A number.
+/// Checks an expression that must be a number.
 pub fn number(
     of: &Spanned<Expression>,
     scope: &Scope<'_>,
@@ -94,7 +94,7 @@ pub fn number(
     }
 }
 
-/// A Boolean.
+/// Checks an expression that must be a Boolean.
 pub fn boolean(
     of: &Spanned<Expression>,
     scope: &Scope<'_>,
@@ -140,7 +140,7 @@ fn relation(operator: Operator) -> Option<Relation> {
     }
 }
 
-/// A number of constants only.
+/// Evaluates a number that consists of constants only.
 pub fn constant(of: &Spanned<Expression>, constants: &Constants, found: &mut Found) -> Option<Ratio> {
     let (mut typed, scope) = (Typed::default(), Scope::new(Role::Selection, &[], constants));
     let amount = number(of, &scope, &mut typed, found)?;
@@ -152,7 +152,7 @@ pub fn constant(of: &Spanned<Expression>, constants: &Constants, found: &mut Fou
     value
 }
 
-/// A field, or a constant.
+/// A path that is a field, or a constant.
 fn read(path: &Path, span: Span, scope: &Scope<'_>, found: &mut Found) -> Option<Amount> {
     let word = path.head.word.node.as_str();
     if !path.head.indices.is_empty() {
@@ -165,7 +165,7 @@ fn read(path: &Path, span: Span, scope: &Scope<'_>, found: &mut Found) -> Option
     if let (Some(value), []) = (scope.constants.get(word), path.steps.as_slice()) {
         return Some(Amount::Constant(value));
     }
-    // In a condition a word alone is a field of what it is a condition of.
+    // In a condition, a word alone is a field of the entity of the condition.
     if let Some(itself) = scope.itself() {
         let head = Spanned::new(Step::Field(word.to_owned()), path.head.word.span);
         let steps: Vec<_> = std::iter::once(head).chain(path.steps.iter().cloned()).collect();
@@ -176,7 +176,7 @@ fn read(path: &Path, span: Span, scope: &Scope<'_>, found: &mut Found) -> Option
     None
 }
 
-/// Words that no queue has, and ports have.
+/// Words that are fields of ports but not of queues.
 fn is_of_port(word: &str) -> bool {
     word == PortField::Rate.word() || word == "currQueue"
 }
@@ -191,7 +191,7 @@ fn out_of_sight(word: &str, span: Span, scope: &Scope<'_>, found: &mut Found) {
     found.note(Class::OutOfSight, span, format!("`{word}` is not in sight"), way_out);
 }
 
-/// Along the steps to a place.
+/// Follows the steps of a path to a field.
 fn follow(
     mut subject: Subject,
     steps: &[Spanned<Step>],

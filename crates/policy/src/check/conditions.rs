@@ -9,7 +9,7 @@ use crate::normal::ratio::Ratio;
 use crate::normal::{Action, Case, State};
 use crate::syntax::tree::{self, Expression, Spanned};
 
-/// Cases of a hook; `drops`: it is one of congestion, the only ones that drop.
+/// The cases of a hook; `drops`: it is a congestion hook, the only kind that may drop.
 pub fn cases(
     of: &[Spanned<tree::Case>],
     scope: &Scope<'_>,
@@ -85,8 +85,8 @@ fn state(
     state
 }
 
-/// CHOICE OpenQueue §2.3.2: a probability is constant. Other reading: one that depends on fields; but nothing would
-/// keep that between 0 and 1.
+/// CHOICE OpenQueue §2.3.2: a probability is constant. Other reading: it may depend on fields; but nothing would keep
+/// its value between 0 and 1.
 fn probability(of: &Spanned<Expression>, scope: &Scope<'_>, found: &mut Found) -> Option<Ratio> {
     let mut others = Found::default();
     let Some(p) = constant(of, scope.constants, &mut others) else {
@@ -97,9 +97,9 @@ fn probability(of: &Spanned<Expression>, scope: &Scope<'_>, found: &mut Found) -
     within(p, of.span, found)
 }
 
-/// A probability.
+/// Checks that a probability is between 0 and 1.
 pub fn within(p: Ratio, span: Span, found: &mut Found) -> Option<Ratio> {
-    // On 64 bits of a draw, exactly.
+    // It is compared with 64 bits of a draw, exactly.
     let exact = p.denominator() <= 1 << 60;
     let inside = exact && p.numerator() >= 0 && p.numerator() <= p.denominator();
     if !inside {

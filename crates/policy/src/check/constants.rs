@@ -4,7 +4,7 @@ use crate::normal::ratio::Ratio;
 use crate::syntax::tree::Number;
 use std::collections::BTreeMap;
 
-/// What `const` declares.
+/// The constants that `const` declares.
 #[derive(Debug, Default)]
 pub struct Constants(BTreeMap<String, Ratio>);
 
@@ -14,11 +14,11 @@ pub fn exact(number: Number) -> Ratio {
 }
 
 impl Constants {
-    /// Adds one; false: there is one of that name.
+    /// Adds a constant. False if the name is taken.
     pub fn add(&mut self, word: &str, value: Number) -> bool {
         self.0.insert(word.to_owned(), exact(value)).is_none()
     }
-    /// By its name.
+    /// The constant with this name.
     pub fn get(&self, word: &str) -> Option<Ratio> {
         self.0.get(word).copied()
     }

@@ -1,4 +1,4 @@
-//! Comparators and conditions by name: those of the file, and those that it imports.
+//! Named comparators and conditions: those of the file, and imported ones.
 
 use super::Found;
 use super::bodies::{Typed, boolean, number};
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 /// The name under which the paper's own definitions are imported.
 const LIBRARY: &str = "openqueue";
-/// Routines that are no definitions: the action of `congAction`, and the choice of `queueSelect`.
+/// Native routines, which are no definitions: the action of `congAction`, and the choice of `queueSelect`.
 pub const DROP_TAIL: &str = "drop_tail";
-/// Any queue, each as likely.
+/// A random queue, all with the same probability.
 pub const RANDOM: &str = "random";
 
 /// A definition.
@@ -23,7 +23,7 @@ pub struct Definition<'t> {
     pub parameters: &'t [Spanned<String>],
     /// Its body.
     pub body: &'t Body,
-    /// Where it is defined; `None`: it is imported.
+    /// Position of the definition; `None`: it is imported.
     pub at: Option<Span>,
 }
 
@@ -34,13 +34,13 @@ pub struct Definitions<'t> {
     imported: bool,
 }
 
-/// What [`LIBRARY`] defines.
+/// The definitions of [`LIBRARY`].
 pub fn prelude() -> File {
     crate::syntax::parse(include_str!("prelude.oq")).unwrap_or_default()
 }
 
 impl<'t> Definitions<'t> {
-    /// Of a file, with those of the prelude if it is imported.
+    /// The definitions of a file, with those of the prelude if the file imports it.
     pub fn of(file: &'t File, prelude: &'t File, found: &mut Found) -> Self {
         let mut all = Self { by_name: BTreeMap::new(), imported: false };
         for statement in &file.statements {
@@ -78,15 +78,15 @@ impl<'t> Definitions<'t> {
         }
     }
 
-    /// By its name.
+    /// The definition with this name.
     pub fn get(&self, name: &str) -> Option<Definition<'t>> {
         self.by_name.get(name).copied()
     }
-    /// The routines that are no definitions may be used.
+    /// True if native routines may be used.
     pub fn has_natives(&self) -> bool {
         self.imported
     }
-    /// What to write where a name is not known.
+    /// The hint for an unknown name.
     pub fn way_out(&self) -> String {
         let names: Vec<&str> = self.by_name.keys().copied().collect();
         let library = if self.imported { "" } else { "; `import \"openqueue\";` defines the paper's" };
@@ -98,7 +98,7 @@ impl<'t> Definitions<'t> {
     }
 }
 
-/// Definitions that nothing uses are of some use, at least.
+/// Checks the bodies of unused definitions: each must fit at least one use.
 pub fn check_unused(definitions: &Definitions<'_>, constants: &Constants, typed: &Typed, found: &mut Found) {
     for (name, definition) in &definitions.by_name {
         let Some(at) = definition.at else { continue };

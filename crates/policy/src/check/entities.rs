@@ -1,4 +1,4 @@
-//! Queues, buffers and ports: sizes, rates, and which belongs to which.
+//! Queues, buffers and ports: sizes, rates, and which queues belong to which buffers and ports.
 
 use super::Found;
 use super::bodies::constant;
@@ -13,7 +13,7 @@ use crate::syntax::tree::{
     Constructor, Expression, File, Name, Number, Rate, RateUnit, SizeUnit, Spanned, Statement,
 };
 
-/// First come, first ranked: the order of packets where none is set.
+/// The default order of packets: by arrival.
 pub fn fifo() -> Comparator {
     let arrival = |which| Amount::Read(Place::Packet(which, PacketField::Arrival));
     let test = Test::Compare(Relation::Less, arrival(Which::First), arrival(Which::Second));
@@ -60,14 +60,14 @@ pub fn entities(file: &File, names: &Names<'_>, name: &str, found: &mut Found) -
     policy
 }
 
-/// Which port and buffer each queue belongs to.
+/// The port and the buffer of each queue.
 struct Owners {
     port: Vec<Option<usize>>,
     buffer: Vec<Option<usize>>,
 }
 
 fn owned(policy: &mut Policy, owners: &Owners, places: &[Span], found: &mut Found) {
-    // A port whose list has a mistake may have been meant to serve it.
+    // A port whose list of queues has a mistake may have been meant to serve this queue.
     let is_unclear = !found.is_empty();
     for (nth, queue) in policy.queues.iter_mut().enumerate() {
         match owners.port.get(nth).copied().flatten() {
@@ -96,7 +96,7 @@ fn queues(
     found: &mut Found,
 ) {
     let size = size(of, names, found);
-    // Its ranges were checked when it was declared.
+    // Its ranges were checked at the declaration.
     for choice in names.choices(name, &Default::default(), &mut Found::default()) {
         places.push(name.word.span);
         policy.queues.push(Queue {

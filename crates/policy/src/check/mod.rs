@@ -1,4 +1,4 @@
-//! From the tree to the normal form: names, types, and everything that can be refused before anything runs.
+//! From the tree to the normal form: names, types, and all checks before a policy runs.
 
 mod attributes;
 mod bodies;
@@ -18,7 +18,7 @@ use crate::diagnose::{Class, Diagnostic, Diagnostics, Span};
 use crate::normal::Policy;
 use crate::syntax::{self, tree::File};
 
-/// What is found wrong, on the way.
+/// The mistakes found so far.
 #[derive(Default, Debug)]
 struct Found(Vec<Diagnostic>);
 
@@ -26,7 +26,7 @@ impl Found {
     fn note(&mut self, class: Class, span: Span, reason: impl Into<String>, way_out: impl Into<String>) {
         self.0.push(Diagnostic::new(class, span, reason, way_out));
     }
-    /// What was found, or nothing.
+    /// The mistakes if there are any, else `whole`.
     fn done<T>(self, whole: T) -> Result<T, Vec<Diagnostic>> {
         if self.0.is_empty() { Ok(whole) } else { Err(self.0) }
     }
@@ -35,7 +35,7 @@ impl Found {
     }
 }
 
-/// The policy that `text` describes, or all that is wrong with it. `name`: what messages call the file.
+/// Checks the policy `text`. Returns it, or all mistakes in it. `name`: name of the file in messages.
 ///
 /// ```
 /// let text = "q = Queue(64 pkts); out = Port(q); q.congestion = currSize >= size, drop(1);";
@@ -56,7 +56,7 @@ fn tree(file: File, name: &str) -> Result<Policy, Vec<Diagnostic>> {
     let names = names::Names::of(&file, &|word| definitions.get(word).is_some(), &mut found);
     let mut policy = entities::entities(&file, &names, name, &mut found);
     if !found.is_empty() {
-        // What follows would find the same mistakes again.
+        // The later checks would find the same mistakes again.
         return Err(found.0);
     }
     let mut typed = bodies::Typed::default();

@@ -6,7 +6,7 @@ use crate::diagnose::{Class, Span};
 use crate::syntax::tree::{Bound, Constructor, File, Index, Kind, Name, Spanned, Statement};
 use std::collections::BTreeMap;
 
-/// Entities of a kind, and elements of an array.
+/// Largest number of entities of a kind, and of elements of an array.
 pub const MOST: usize = 4096;
 
 /// An entity: its kind, and its number among those of its kind in the order of their declarations.
@@ -30,7 +30,7 @@ pub enum EntityKind {
 }
 
 impl EntityKind {
-    /// As messages call it.
+    /// The word for messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Queue => "queue",
@@ -56,7 +56,7 @@ impl EntityKind {
 /// Indices that a statement binds.
 pub type Indices = BTreeMap<String, u64>;
 
-/// One way to choose the indices of a name: which element, and what is bound meanwhile.
+/// One choice of indices for a name on the left of a statement, and the words that it binds.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// One index for each dimension.
@@ -65,10 +65,10 @@ pub struct Choice {
     pub bound: Indices,
 }
 
-/// Whether a comparator or a condition has this name.
+/// True if a comparator or a condition has this name.
 pub type Defined<'d> = &'d dyn Fn(&str) -> bool;
 
-/// What names stand for.
+/// The constants and entities of a file, by name.
 #[derive(Debug, Default)]
 pub struct Names<'t> {
     constants: Constants,
@@ -77,7 +77,7 @@ pub struct Names<'t> {
 }
 
 impl<'t> Names<'t> {
-    /// Of a file.
+    /// The names that a file declares.
     pub fn of(file: &'t File, is_defined: Defined<'_>, found: &mut Found) -> Self {
         let mut names = Self::default();
         for statement in &file.statements {
@@ -138,12 +138,12 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// What `const` declares.
+    /// The constants that `const` declares.
     pub fn constants(&self) -> &Constants {
         &self.constants
     }
 
-    /// All elements that a name on the left stands for.
+    /// All elements that a name on the left of a statement refers to.
     pub fn choices(&self, name: &Name, bound: &Indices, found: &mut Found) -> Vec<Choice> {
         let mut choices = vec![Choice { indices: Vec::new(), bound: bound.clone() }];
         for index in &name.indices {
@@ -187,7 +187,7 @@ impl<'t> Names<'t> {
         choices
     }
 
-    /// A number, a bound index or a constant.
+    /// The value of a number, a bound index or a constant.
     fn bound(&self, bound: &Bound, indices: &Indices, span: Span, found: &mut Found) -> Option<u64> {
         let word = match bound {
             Bound::Number(n) => return Some(*n),
@@ -208,7 +208,7 @@ impl<'t> Names<'t> {
         value
     }
 
-    /// One element.
+    /// The entity that a name with indices refers to.
     pub fn element(&self, name: &Name, indices: &[u64], found: &mut Found) -> Option<Entity> {
         let word = name.word.node.as_str();
         let Some(array) = self.entities.get(word) else {
@@ -227,13 +227,13 @@ impl<'t> Names<'t> {
         entity
     }
 
-    /// All entities of one kind that a name on the right stands for.
+    /// All entities of one kind that a name on the right of a statement refers to.
     pub fn all(&self, name: &Name, kind: EntityKind, bound: &Indices, found: &mut Found) -> Vec<usize> {
         let choices = self.choices(name, bound, found);
         choices.iter().filter_map(|choice| self.one(name, &choice.indices, kind, found)).collect()
     }
 
-    /// One entity of this kind.
+    /// The entity of this kind that a name refers to.
     pub fn one(&self, name: &Name, indices: &[u64], kind: EntityKind, found: &mut Found) -> Option<usize> {
         let entity = self.element(name, indices, found)?;
         if entity.kind == kind {
@@ -244,7 +244,7 @@ impl<'t> Names<'t> {
         None
     }
 
-    /// Elements of an array by the index in one dimension, where the others are given.
+    /// Elements of an array by the index in one dimension; the indices in the other dimensions are given.
     pub fn along(&self, word: &str, given: &[Option<u64>]) -> Vec<(u64, Entity)> {
         let Some(array) = self.entities.get(word) else { return Vec::new() };
         let free = given.iter().position(Option::is_none).unwrap_or(0);
@@ -259,7 +259,7 @@ impl<'t> Names<'t> {
             .collect()
     }
 
-    /// A bound, or nothing.
+    /// The value of an index; `None` if there is none.
     pub fn index(&self, index: &Spanned<Index>, bound: &Indices, found: &mut Found) -> Option<u64> {
         match &index.node {
             Index::At(at) => self.bound(at, bound, index.span, found),

@@ -1,4 +1,5 @@
-//! What must hold of numbers whatever the fields are: divisors positive, remainders whole, results within 128 bits.
+//! Claims about numbers for all possible values of fields: divisors are positive, operands of remainders are whole,
+//! results stay within 128 bits.
 
 use super::Found;
 use super::bodies::{Claim, Typed};
@@ -8,7 +9,7 @@ use crate::normal::expression::{Amount, Place};
 use crate::normal::integer::{Fraction, Int, IntTest};
 use crate::normal::range::Limits;
 
-/// Nothing is known of fields but their limits.
+/// Nothing is known of fields except their limits.
 pub fn unknown(_: Place) -> Option<i64> {
     None
 }
@@ -16,7 +17,7 @@ pub fn unknown(_: Place) -> Option<i64> {
 /// Checks all claims about numbers.
 pub fn check(typed: &Typed, policy: &Policy, found: &mut Found) {
     let limits = policy.limits();
-    // Divisors first: where one may be zero, nothing else is known.
+    // Divisors first: if one may be zero, the other claims cannot be decided.
     for (claim, span) in typed.claims() {
         if let Claim::Positive(amount) = claim {
             positive(amount, &limits, *span, found);

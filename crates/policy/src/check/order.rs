@@ -1,4 +1,5 @@
-//! Comparators are strict weak orders: proved by a key, or tried on many values and refuted by an example.
+//! Checks that comparators are strict weak orders: proved if there is a key, otherwise tested with many values, which
+//! may give a counterexample.
 
 use super::Found;
 use super::bodies::{Claim, Typed};
@@ -12,9 +13,9 @@ use crate::normal::{Comparator, Policy};
 use std::collections::BTreeSet;
 use thalweg_units::Stream;
 
-/// Things that are compared with each other in a round.
+/// Number of packets or queues that are compared with each other in a round.
 const THINGS: usize = 24;
-/// Rounds, each with other values.
+/// Number of rounds, each with other values.
 const ROUNDS: u64 = 24;
 
 /// Finds the key of every comparator that has one.
@@ -29,7 +30,7 @@ pub fn rank(policy: &mut Policy) {
     of_buffers.chain(policy.ports.iter_mut().filter_map(|port| port.order.as_mut())).for_each(find);
 }
 
-/// Tries those that have none. (A key proves it: numbers are such an order.)
+/// Tests comparators without a key. (A key is a proof, because the order of numbers is strict and weak.)
 pub fn check(typed: &Typed, policy: &Policy, found: &mut Found) {
     let limits = policy.limits();
     let mut tried: Vec<&Test> = Vec::new();
@@ -49,15 +50,15 @@ pub fn check(typed: &Typed, policy: &Policy, found: &mut Found) {
     }
 }
 
-/// Things whose fields have these values.
+/// Packets or queues with these values of fields.
 struct Things {
     places: Vec<Place>,
     values: Vec<Vec<i64>>,
 }
 
 impl Things {
-    /// Drawn from what the fields may hold: few different values, so that there are ties, the test's own constants, and
-    /// ends of ranges.
+    /// Values are drawn from the ranges of fields: few different ones, so that there are ties, the constants of the
+    /// test, and the ends of ranges.
     fn drawn(places: Vec<Place>, constants: &[i64], limits: &Limits, draw: &mut Stream) -> Self {
         let spread = 2 + draw.below(4) as i64;
         let value = |place: &Place, draw: &mut Stream| {
@@ -122,7 +123,7 @@ fn refute(test: &Test, int: &IntTest, limits: &Limits) -> Option<String> {
     })
 }
 
-/// The first law that is broken, by an example.
+/// The first law that is violated, with an example.
 fn broken(before: &[Vec<bool>], things: &Things) -> Option<String> {
     let shown = |nth| things.shown(nth);
     let all = 0..before.len();
@@ -156,7 +157,7 @@ fn broken(before: &[Vec<bool>], things: &Things) -> Option<String> {
     None
 }
 
-/// Constants that the test compares with.
+/// Collects the constants that the test compares with.
 fn collect(test: &IntTest, constants: &mut Vec<i64>) {
     match test {
         IntTest::Constant(_) => {}

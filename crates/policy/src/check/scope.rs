@@ -1,10 +1,10 @@
-//! What is in sight in a body.
+//! The entities and names that a body can refer to.
 
 use super::constants::Constants;
 use crate::normal::expression::{BufferField, PacketField, Place, PortField, QueueField, Which};
 use crate::syntax::tree::Spanned;
 
-/// What a body is for.
+/// The use of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// Two packets are compared.
@@ -21,20 +21,20 @@ pub enum Role {
     Selection,
 }
 
-/// What is in sight in a body.
+/// The entities and names that a body can refer to.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope<'s> {
-    /// What it is for.
+    /// The use of the body.
     pub role: Role,
     /// Its parameters.
     pub parameters: &'s [Spanned<String>],
     /// Constants.
     pub constants: &'s Constants,
-    /// It stands in `inline { }`, where `Packet` and `Queue` are what it is about.
+    /// The body is in `inline { }`, where `Packet` and `Queue` are the entities of the use.
     pub is_inline: bool,
 }
 
-/// A thing that has fields.
+/// An entity with fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Subject {
     /// A packet.
@@ -48,7 +48,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// As messages call it.
+    /// The word for messages.
     pub fn word(self) -> &'static str {
         match self {
             Self::Packet(_) => "packet",
@@ -57,7 +57,7 @@ impl Subject {
             Self::Port => "port",
         }
     }
-    /// Words of all its fields.
+    /// The names of all its fields.
     pub fn fields(self) -> String {
         let words = match self {
             Self::Packet(_) => PacketField::ALL.iter().map(|field| field.word()).collect::<Vec<_>>(),
@@ -67,7 +67,7 @@ impl Subject {
         };
         words.join(", ")
     }
-    /// Its field of this name.
+    /// The field with this name.
     pub fn field(self, word: &str) -> Option<Place> {
         match self {
             Self::Packet(which) => PacketField::of(word).map(|field| Place::Packet(which, field)),
@@ -79,17 +79,17 @@ impl Subject {
 }
 
 impl<'s> Scope<'s> {
-    /// Of a body with these parameters.
+    /// The scope of a body with these parameters.
     pub fn new(role: Role, parameters: &'s [Spanned<String>], constants: &'s Constants) -> Self {
         Self { role, parameters, constants, is_inline: false }
     }
 
-    /// Of `inline { }`.
+    /// The scope of `inline { }`.
     pub fn inline(role: Role, constants: &'s Constants) -> Self {
         Self { role, parameters: &[], constants, is_inline: true }
     }
 
-    /// How many parameters a body of this role may have.
+    /// The smallest and the largest number of parameters of a body with this role.
     pub fn takes(&self) -> (usize, usize) {
         match self.role {
             Role::Packets | Role::Queues => (2, 2),
@@ -98,7 +98,7 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// What a word at the head of a path stands for.
+    /// The entity that a word at the head of a path refers to.
     pub fn subject(&self, word: &str) -> Option<Subject> {
         let nth = self.parameters.iter().position(|one| one.node == word);
         match (self.role, nth) {
@@ -127,10 +127,10 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// What a word alone is a field of, in a condition.
+    /// The entity whose field a word alone is, in a condition.
     ///
     /// CHOICE OpenQueue §2.3.2: after scheduling it is the queue that was served; the port's own fields are reached by
-    /// the parameter. Other reading: the port's; but Figure 2.9's crr changes the `schedState` that it compares.
+    /// the parameter. Other reading: the port; but Figure 2.9's crr changes the `schedState` that it compares.
     pub fn itself(&self) -> Option<Subject> {
         match self.role {
             Role::Queue | Role::Port => Some(Subject::Queue(Which::First)),
@@ -139,7 +139,7 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// From one thing to another that belongs to it.
+    /// From an entity to another one that belongs to it.
     pub fn related(&self, subject: Subject, word: &str) -> Option<Subject> {
         match (subject, word, self.role) {
             (Subject::Queue(_), "buffer", Role::Queue) => Some(Subject::Buffer),
@@ -149,7 +149,7 @@ impl<'s> Scope<'s> {
         }
     }
 
-    /// The state that `[whose.]word` names, as a place.
+    /// The state that `[whose.]word` refers to, as a place.
     pub fn state(&self, whose: Option<&str>, word: &str) -> Option<Place> {
         let subject = match whose {
             None => self.itself()?,

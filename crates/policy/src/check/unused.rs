@@ -1,4 +1,4 @@
-//! What is written, and would change nothing.
+//! Finds attributes without effect.
 
 use super::Found;
 use super::names::{Indices, Names};
@@ -9,7 +9,7 @@ use crate::normal::rank::Rank;
 use crate::normal::{Action, Policy, State};
 use crate::syntax::tree::{Attribute, File, Statement, Value};
 
-/// Attributes that cannot take effect.
+/// Reports attributes that cannot take effect.
 pub fn check(file: &File, names: &Names<'_>, policy: &Policy, found: &mut Found) {
     for statement in &file.statements {
         let Statement::Assignment { name, attribute, value } = &statement.node else { continue };
@@ -45,7 +45,7 @@ fn serves_least_state(policy: &Policy, port: usize) -> bool {
     )
 }
 
-/// Some expression reads this state, other than to change it.
+/// True if some expression reads this state, other than to change it.
 fn reads(policy: &Policy, state: State) -> bool {
     let mut found = false;
     let mut see = |place: Place| found |= place == state.place() || place.swapped() == state.place();

@@ -1,4 +1,4 @@
-//! What attributes may be set to: definitions by name, inline keys, cases, words, states.
+//! Values of attributes: definitions by name, inline keys, cases, words, states.
 
 use super::Found;
 use super::bodies::{Claim, Typed, boolean, constant, number};
@@ -13,24 +13,24 @@ use crate::normal::ratio::Ratio;
 use crate::normal::{Action, Case, Comparator};
 use crate::syntax::tree::{Argument, Body, Spanned, Value};
 
-/// What is in sight of every attribute.
+/// The names that all attributes can refer to.
 #[derive(Clone, Copy)]
 pub struct Context<'t> {
-    /// What `const` declares.
+    /// The constants that `const` declares.
     pub constants: &'t Constants,
     /// Comparators and conditions.
     pub definitions: &'t Definitions<'t>,
 }
 
-/// A choice of queue, of which it is not yet known how many there are.
+/// A choice of queue, before the number of queues is known.
 pub enum Ready {
-    /// Any.
+    /// Random.
     Random,
     /// By number.
     By(Amount),
 }
 
-/// A definition by name, typed as `role` requires; mistakes of one that is imported are shown where it is used.
+/// A named definition, with the types that `role` requires. Mistakes in an imported definition are reported at its use.
 fn named<T>(
     word: &Spanned<String>,
     arguments: Option<&[Spanned<Argument>]>,
@@ -104,7 +104,7 @@ pub fn comparator(
             })?
         }
         // CHOICE OpenQueue §2.5.2 (Figure 2.18): the key of an inline expression ranks the largest first, as the
-        // published runtime does. Other reading: a comparator; but there is only one packet in sight.
+        // published runtime does. Other reading: a comparator; but the expression can refer to one packet only.
         Value::Inline(expression) => {
             let scope = Scope::inline(role, context.constants);
             let key = number(expression, &scope, typed, found)?;
@@ -145,7 +145,7 @@ pub enum Condition {
     Test(Test),
 }
 
-/// Cases, or a test; `drops`: of congestion.
+/// Cases, or a test; `drops`: for a congestion hook.
 pub fn condition(
     value: &Spanned<Value>,
     role: Role,
@@ -195,8 +195,8 @@ pub fn hook(
     }
 }
 
-/// CHOICE OpenQueue §2.5.2 (Figure 2.18): `drop_tail(P)` is `drop(P)`; which packet goes, admPrio says as everywhere.
-/// Other reading: the arriving one whatever its value; that is admPrio = fifo.
+/// CHOICE OpenQueue §2.5.2 (Figure 2.18): `drop_tail(P)` is `drop(P)`; the victim follows from admPrio as everywhere.
+/// Other reading: the arriving packet whatever its value; that is admPrio = fifo.
 pub fn native_action(
     value: &Spanned<Value>,
     definitions: &Definitions<'_>,
@@ -268,7 +268,7 @@ pub fn selection(
     Some(Ready::By(amount))
 }
 
-/// One of these words, by number.
+/// The position of the word in `known`.
 pub fn word(value: &Spanned<Value>, known: &[&str], found: &mut Found) -> Option<usize> {
     let nth = match &value.node {
         Value::Named(word, None) => known.iter().position(|one| *one == word.node),
@@ -285,7 +285,7 @@ pub fn word(value: &Spanned<Value>, known: &[&str], found: &mut Found) -> Option
     nth
 }
 
-/// What a state is at first.
+/// The initial value of a state.
 pub fn state(value: &Spanned<Value>, constants: &Constants, found: &mut Found) -> Option<i64> {
     let value_of = match &value.node {
         Value::Named(word, None) => constants.get(&word.node),

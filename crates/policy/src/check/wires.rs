@@ -1,4 +1,4 @@
-//! Connections: where what leaves a port goes on.
+//! Connections: the queues that packets enter after leaving a port.
 
 use super::Found;
 use super::names::{Entity, EntityKind, Indices, Names};
@@ -8,7 +8,7 @@ use crate::normal::{Policy, Wire};
 use crate::syntax::tree::{Attribute, File, Index, Name, Statement, Value};
 use std::collections::BTreeSet;
 
-/// Wires of all ports.
+/// Sets the wires of all ports.
 pub fn connect(file: &File, names: &Names<'_>, policy: &mut Policy, found: &mut Found) {
     for statement in &file.statements {
         let Statement::Connection { from, to } = &statement.node else { continue };
@@ -73,7 +73,7 @@ fn wire(to: &Name, bound: &Indices, names: &Names<'_>, found: &mut Found) -> Opt
     Some(Wire { field: Some((field, i64::try_from(first).unwrap_or(i64::MAX))), to: queues, waits: true })
 }
 
-/// What ports do when the next queue does not admit.
+/// Sets what ports do if the next queue does not admit a packet.
 fn when_full(file: &File, names: &Names<'_>, policy: &mut Policy, found: &mut Found) {
     for statement in &file.statements {
         let Statement::Assignment { name, attribute, value } = &statement.node else { continue };
@@ -96,7 +96,7 @@ fn when_full(file: &File, names: &Names<'_>, policy: &mut Policy, found: &mut Fo
     }
 }
 
-/// A packet that enters a level never comes back to it.
+/// Checks that connections form no cycle.
 fn no_circle(file: &File, policy: &Policy, found: &mut Found) {
     let next = |port: usize| -> BTreeSet<usize> {
         let wire = policy.ports[port].wire.iter();

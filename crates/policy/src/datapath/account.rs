@@ -1,4 +1,4 @@
-//! The engine at work, and the account of every packet.
+//! Runs the engine and accounts for every packet.
 
 use super::outcome::{Fate, Level, Outcome, Record};
 use super::select::Selects;
@@ -14,7 +14,7 @@ pub(super) struct Taken {
     nth: u32,
     /// Its bytes.
     pub size: u32,
-    /// It goes on to another queue, or was given up there.
+    /// The packet enters another queue, or was dropped there.
     goes_on: bool,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Account<'a, E, M> {
     make: M,
     seed: u64,
     policies: Vec<&'a Policy>,
-    /// Still to come, the next one last.
+    /// Changes of the policy that are still to come, the next one last.
     changes: Vec<(Time, &'a Policy)>,
     selects: Vec<Selects>,
     arrivals: &'a [Arrival],
@@ -74,30 +74,30 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
         }
     }
 
-    /// The policy that runs: its ports and queues have the same names in all versions.
+    /// The current policy. Ports and queues have the same names in all versions.
     pub(super) fn policy(&self) -> &'a Policy {
         self.policies[self.policies.len() - 1]
     }
 
-    /// When the next packet comes.
+    /// Time of the next arrival.
     pub(super) fn next_arrival(&self) -> Option<Time> {
         self.arrivals.get(self.next).map(|arrival| arrival.at)
     }
 
-    /// When the policy changes next.
+    /// Time of the next change of the policy.
     pub(super) fn next_change(&self) -> Option<Time> {
         self.changes.last().map(|(at, _)| *at)
     }
 
-    /// Packets that wait in queues.
+    /// Number of packets in queues.
     pub(super) fn resident(&self) -> usize {
         self.resident
     }
 
-    /// Changes that are due.
+    /// Applies the changes that are due.
     pub(super) fn change(&mut self, now: Time) -> Result<(), Stop> {
         while let Some((_, policy)) = self.changes.pop_if(|(at, _)| *at <= now) {
-            // Each version has draws of its own.
+            // Each version has random streams of its own.
             let seed = self.seed.wrapping_add(self.policies.len() as u64);
             let changed = self.running.change(policy.clone(), (self.make)(policy, seed));
             changed.map_err(|why| Stop::Unlike(why.to_string()))?;
@@ -107,24 +107,24 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
         Ok(())
     }
 
-    /// The next packet that comes, taken off the trace.
+    /// Takes the next arrival off the trace.
     pub(super) fn take_arrival(&mut self) -> Option<u32> {
         let nth = self.next;
         self.next += 1;
         (nth < self.arrivals.len()).then_some(nth as u32)
     }
 
-    /// What is known of a packet.
+    /// The fields of a packet.
     pub(super) fn offered(&self, nth: u32) -> &Offered {
         &self.arrivals[nth as usize].offered
     }
 
-    /// The ring before the core had no room for it.
+    /// A packet was lost because the ring before the core was full.
     pub(super) fn overrun(&mut self, nth: u32) {
         self.outcomes[nth as usize].fate = Fate::Overrun;
     }
 
-    /// The policy decides about a packet.
+    /// Offers a packet to the policy.
     pub(super) fn arrive(&mut self, now: Time, nth: u32) -> Result<(), Stop> {
         self.note_end(now);
         let offered = self.arrivals[nth as usize].offered;
@@ -141,14 +141,14 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
         Ok(())
     }
 
-    /// A port takes what leaves it.
+    /// A port takes the packet that leaves it, if there is one.
     pub(super) fn take(&mut self, port: usize, now: Time) -> Result<Option<Taken>, Stop> {
         self.note_end(now);
         let Some((_, served)) = self.running.dequeue(port, now, &mut self.effects)? else { return Ok(None) };
         Ok(Some(self.served(now, &served)))
     }
 
-    /// A port works for a cycle; whether it had anything to do, and the packet that it has finished.
+    /// A port works for a cycle. Returns whether there was work, and the packet that it has completed.
     pub(super) fn work(&mut self, port: usize, now: Time) -> Result<(bool, Option<Taken>), Stop> {
         self.note_end(now);
         match self.running.cycle(port, now, &mut self.effects)? {
@@ -161,7 +161,7 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
         }
     }
 
-    /// The last bit of a packet is out.
+    /// The last bit of a packet has been sent.
     pub(super) fn leave(&mut self, taken: Taken, at: Time) {
         if !taken.goes_on {
             let outcome = &mut self.outcomes[taken.nth as usize];
@@ -178,7 +178,7 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
         self.levels[served.queue as usize].serve(now);
         let wire = &policy.ports()[policy.queues()[served.queue as usize].port].wire;
         if let Some(wire) = wire {
-            // It is in the next queue, or was its own victim there.
+            // The packet is in the next queue, or was dropped there on arrival.
             let stored = Stored::new(&arrival.offered, served.queue, now.ps() as i64, 0);
             let next =
                 served.next.map(|next| next as usize).or_else(|| wire.next(|field| stored.field(field)));
@@ -216,12 +216,12 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
         self.end = self.end.max(now);
     }
 
-    /// The core has worked for so long.
+    /// Adds to the working time of the core.
     pub(super) fn spend(&mut self, span: Span) {
         self.busy += span;
     }
 
-    /// What was found, at the end or at this instant.
+    /// The results, at the end of the run or at this instant.
     pub(super) fn close(mut self, until: Time) -> Record {
         let end = if until == Time::MAX { self.end } else { until };
         self.levels.iter_mut().for_each(|level| level.pass(end));

@@ -1,16 +1,16 @@
-//! An engine that is chosen at run time.
+//! Engines behind a pointer, for policies that are known at run time only.
 
 use crate::engine::{Bytecode, Cycle, Effect, Engine, Fault, Interpreter, Machine, Offered, Served, Verdict};
 use crate::normal::Policy;
 use thalweg_units::Time;
 use thalweg_wire::Handle;
 
-/// The oracle.
+/// The interpreter, the oracle for all other engines.
 pub fn interpreter(policy: &Policy, seed: u64) -> Box<dyn Engine> {
     Box::new(Interpreter::new(policy, seed))
 }
 
-/// For files that are read at run time.
+/// The bytecode engine, for files that are read at run time.
 pub fn bytecode(policy: &Policy, seed: u64) -> Box<dyn Engine> {
     Box::new(Machine::new(policy, Bytecode::of(policy), seed))
 }

@@ -1,13 +1,13 @@
-//! A switch whose one core does everything (§2.5.4): it polls its inputs, admits what it finds there, and hands packets
-//! to ports, one after another. Each costs time, so that costly policies send less.
+//! A switch with one core (§2.5.4), which polls the inputs, admits the packets that it finds there, and hands packets
+//! to ports, one at a time. Each step takes time, so expensive policies send less.
 //!
 //! CHOICE OpenQueue §2.5.4: in a round the core takes a packet from each of its inputs, then hands one to each port
-//! that can take it. So with two inputs, as in Figure 2.19, it admits two for each that it sends when it is the
-//! bottleneck, and the queue fills as it does behind a slow line. Other reading: bursts of 32, as DPDK has them.
+//! that can take it. So with two inputs, as in Figure 2.19, it admits two packets for each that it sends when it is the
+//! bottleneck, and the queue fills as before a slow line. Other reading: bursts of 32, as in DPDK.
 //!
-//! CHOICE OpenQueue §2.5.4: a port can take a packet once it has begun the last one, so that a line is never idle for
-//! the time that a decision takes. Other reading: rings of hundreds of packets behind the policy, whose order it no
-//! longer decides.
+//! CHOICE OpenQueue §2.5.4: a port can take a packet as soon as it has begun to send the previous one, so that a line
+//! is never idle for the time of a decision. Other reading: rings of hundreds of packets after the policy, whose order
+//! the policy does not control.
 
 use super::account::Account;
 use super::{Stop, lines::Lines};
@@ -16,16 +16,16 @@ use crate::normal::Policy;
 use std::collections::VecDeque;
 use thalweg_units::{Rate, Span, Time};
 
-/// The core, and what its work costs.
+/// The core, and the time that its work takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Core {
-    /// To take a packet from a ring and admit it, or give it up.
+    /// Time to take a packet from a ring and to admit or drop it.
     pub arrival: Span,
-    /// To choose a packet and hand it to a port.
+    /// Time to choose a packet and to hand it to a port.
     pub departure: Span,
-    /// Inputs; a packet comes in at that of its flow's number.
+    /// Number of inputs. A packet arrives at the input given by its flow number, modulo this.
     pub inputs: u32,
-    /// Packets that wait at an input for the core; what comes to a full ring is lost.
+    /// Size of the ring of each input, in packets; arrivals at a full ring are lost.
     pub ring: u32,
 }
 
@@ -36,7 +36,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// What has come until now is in its ring, or was lost.
+    /// Moves all arrivals until now into their rings; those that find a full ring are lost.
     fn fill<E: Engine, M: Fn(&Policy, u64) -> E>(&mut self, account: &mut Account<'_, E, M>, now: Time) {
         while account.next_arrival().is_some_and(|at| at <= now) {
             let Some(nth) = account.take_arrival() else { return };
@@ -66,7 +66,7 @@ pub(super) fn run<E: Engine, M: Fn(&Policy, u64) -> E>(
         for input in 0..inputs.rings.len() {
             inputs.fill(account, now);
             if let Some(nth) = inputs.rings[input].pop_front() {
-                // It is decided as the work begins.
+                // The policy decides when the work begins.
                 account.arrive(now, nth)?;
                 account.spend(core.arrival);
                 now = now.saturating_add(core.arrival);

@@ -1,7 +1,7 @@
 //! Ports that work in cycles (Figure 2.3): arrivals of a slot, then a cycle of every port.
 //!
-//! CHOICE OpenQueue §2.2.4: a cycle takes off the packet that is first when it begins, also where another was begun.
-//! Other reading: what was begun is finished first; then SRPT would not be the least work first.
+//! CHOICE OpenQueue §2.2.4: a cycle works on the packet that is first when the cycle begins, even if work on another
+//! one has begun. Other reading: a packet is completed once begun; then SRPT would not be least work first.
 
 use super::Stop;
 use super::account::Account;
@@ -21,7 +21,7 @@ pub(super) fn run<E: Engine, M: Fn(&Policy, u64) -> E>(
             break;
         }
         slot = now.ps() / cycle.ps() + 1;
-        // What came since the last slot waits from the instant at which it came.
+        // Packets that arrived since the last slot wait from their instants of arrival.
         while let Some(at) = account.next_arrival().filter(|at| *at <= now) {
             account.change(at)?;
             if let Some(nth) = account.take_arrival() {
@@ -44,7 +44,7 @@ pub(super) fn run<E: Engine, M: Fn(&Policy, u64) -> E>(
     Ok(())
 }
 
-/// The first slot, from this one on, in which there is something to do.
+/// The first slot, from this one on, with work to do.
 fn next<E: Engine, M: Fn(&Policy, u64) -> E>(
     account: &Account<'_, E, M>,
     cycle: Span,

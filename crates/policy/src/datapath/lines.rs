@@ -1,4 +1,4 @@
-//! Rates of ports on a link.
+//! Rates of ports and the lines behind them.
 
 use crate::normal::{Policy, Port};
 use crate::syntax::tree::RateUnit;
@@ -22,7 +22,7 @@ impl fmt::Display for TooFast {
 
 impl std::error::Error for TooFast {}
 
-/// The rate of each port, if their links have this rate: a share of it where the policy says %.
+/// The rate of each port, if their links have this rate: a share of it where the policy gives percentages.
 ///
 /// # Errors
 /// If a port is faster than that.
@@ -44,7 +44,7 @@ fn of_port(port: &Port, link: Rate) -> Rate {
     };
     let over = whole.saturating_mul(u128::from(amount.digits));
     let bps = over / (parts * 10u128.pow(amount.decimals));
-    // Slower than a bit per second is no rate at which anything ends.
+    // At least one bit per second, so that transmissions end.
     Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX).max(1))
 }
 
@@ -52,9 +52,9 @@ fn of_port(port: &Port, link: Rate) -> Rate {
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
     rates: Vec<Rate>,
-    /// When each has sent all that it was given.
+    /// For each line, when it has sent all packets that it was given.
     free_at: Vec<Time>,
-    /// When each has begun, or will begin, the last packet that it was given.
+    /// For each line, when it begins, or has begun, the last packet that it was given.
     begun_at: Vec<Time>,
 }
 
@@ -72,27 +72,28 @@ impl Lines {
         self.free_at[port] <= now
     }
 
-    /// The last packet that it was given is being sent: it may be given another one, to follow at once.
+    /// True if the line is sending the last packet that it was given, so that it may be given another one to send
+    /// directly after it.
     pub(super) fn has_begun(&self, port: usize, now: Time) -> bool {
         self.begun_at[port] <= now
     }
 
-    /// Sends so many bytes, once it is free; when their last bit is out.
+    /// Sends a packet of this size once the line is free. Returns when its last bit has been sent.
     pub(super) fn send(&mut self, port: usize, now: Time, size: u32) -> Time {
         let begin = self.free_at[port].max(now);
         let span = Bytes::new(u64::from(size)) / self.rates[port];
         self.begun_at[port] = begin;
-        // Something passes with every packet, however fast the line.
+        // Every packet takes some time, however fast the line.
         self.free_at[port] = begin.saturating_add(span.max(Span::from_ps(1)));
         self.free_at[port]
     }
 
-    /// The next instant at which one becomes free.
+    /// The next instant at which a line becomes free.
     pub(super) fn next_free(&self, now: Time) -> Option<Time> {
         self.free_at.iter().copied().filter(|at| *at > now).min()
     }
 
-    /// The next instant at which one begins a packet.
+    /// The next instant at which a line begins a packet.
     pub(super) fn next_begin(&self, now: Time) -> Option<Time> {
         self.begun_at.iter().copied().filter(|at| *at > now).min()
     }

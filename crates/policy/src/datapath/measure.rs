@@ -1,41 +1,41 @@
-//! What packets really cost: one core, packets that come out of memory and go back to it, as in a switch in software
-//! whose NICs are not counted (the stand-in for §2.5.4). The clock is the caller's.
+//! Measures the real cost of packets: one core, with packets that are read from and written to memory, as in a software
+//! switch without the cost of NICs (a substitute for the measurements of §2.5.4). The caller provides the clock.
 
 use crate::engine::{Effect, Engine, Fault, Offered};
 use crate::normal::Policy;
 use thalweg_units::Time;
 use thalweg_wire::Handle;
 
-/// What happens in a round.
+/// The packets of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pace {
-    /// Packets that come.
+    /// Arriving packets.
     pub arrivals: u32,
-    /// Packets that a port takes, if it has any.
+    /// Packets that a port takes, if there are any.
     pub departures: u32,
 }
 
 /// What was measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Lap {
-    /// How long it took, ns.
+    /// Duration, ns.
     pub ns: u64,
-    /// Packets that came.
+    /// Packets that arrived.
     pub arrived: u64,
     /// Packets that left.
     pub sent: u64,
-    /// Packets that were given up.
+    /// Packets that were dropped.
     pub dropped: u64,
-    /// The types of service of those that left, summed: their worth (§2.5.4).
+    /// Sum of the types of service of the packets that left: their worth (§2.5.4).
     pub worth: u64,
 }
 
-/// An engine at work.
+/// A measurement of one engine.
 pub struct Bench<'a> {
     engine: &'a mut dyn Engine,
     policy: &'a Policy,
     packets: &'a [Offered],
-    /// Ports that a packet passes on its way.
+    /// Largest number of ports on a packet's path.
     levels: u32,
     nth: u32,
     now: u64,
@@ -44,18 +44,19 @@ pub struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    /// An engine of this policy, and what comes, again and again: drawn before, so that draws cost nothing.
+    /// Measures an engine of this policy with these packets, repeated. They are drawn beforehand, so that drawing costs
+    /// nothing.
     pub fn new(engine: &'a mut dyn Engine, policy: &'a Policy, packets: &'a [Offered]) -> Self {
         Self { engine, policy, packets, levels: levels(policy), nth: 0, now: 0, port: 0, effects: Vec::new() }
     }
 
-    /// Fills queues until so many packets wait, or no more do; how many wait.
+    /// Fills queues up to this number of packets, or until no more is admitted. Returns the number of packets.
     ///
     /// # Errors
     /// The engine's.
     pub fn fill(&mut self, resident: u32) -> Result<u32, Fault> {
         let mut lap = Lap::default();
-        // What pushes out, or is drawn, may need several tries; what is full needs none.
+        // Policies that push out or drop at random may need several attempts; a full queue needs none.
         let mut tries = u64::from(resident) * 2 + 4 * self.packets.len() as u64;
         while self.resident() < resident && tries > 0 {
             self.arrive(&mut lap)?;
@@ -64,12 +65,12 @@ impl<'a> Bench<'a> {
         Ok(self.resident())
     }
 
-    /// Packets that wait.
+    /// Number of packets in queues.
     pub fn resident(&self) -> u32 {
         (0..self.policy.queues().len()).map(|queue| self.engine.packets(queue)).sum()
     }
 
-    /// So many rounds, on this clock (ns).
+    /// Runs this number of rounds on a clock in ns.
     ///
     /// # Errors
     /// The engine's.
@@ -93,7 +94,7 @@ impl<'a> Bench<'a> {
         self.effects.clear();
         self.now += 1;
         self.engine.arrive(Time::from_ps(self.now), packet, Handle(self.nth), &mut self.effects)?;
-        // Handles come again when their packets have long gone.
+        // Handles are reused when their packets have long left.
         self.nth = self.nth.wrapping_add(1) & 0x7fff_ffff;
         lap.arrived += 1;
         lap.dropped +=
@@ -115,7 +116,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The most ports that a packet passes on its way: connections form no circle.
+/// Largest number of ports on a packet's path; connections form no cycle.
 fn levels(policy: &Policy) -> u32 {
     fn below(policy: &Policy, port: usize) -> u32 {
         let next = policy.ports()[port].wire.iter().flat_map(|wire| &wire.to);

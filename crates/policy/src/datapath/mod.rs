@@ -1,8 +1,8 @@
-//! The software datapath: a policy, what arrives, and ports that send, in virtual time. Pure: given the same it does
-//! the same, everywhere. What packets really cost is measured by [`Bench`], with a clock that the caller brings.
+//! The software datapath: a policy, arrivals, and ports that send, in virtual time. Pure: the same input gives the same
+//! output on every machine. [`Bench`] measures the real cost of packets, with a clock of the caller.
 //!
-//! At an instant the policy changes first, then packets arrive, then ports that are free take their next, in the order
-//! of their declarations: as in the simulator, whose ports decide once an instant's packets have come.
+//! At an instant the policy changes first, then packets arrive, then free ports take their next packets, in the order
+//! of their declarations. This is the order of the simulator, whose ports decide after all arrivals of an instant.
 
 mod account;
 mod boxed;
@@ -28,36 +28,37 @@ use account::Account;
 use std::fmt;
 use thalweg_units::{Rate, Span, Time};
 
-/// A packet on its way to the policy.
+/// A packet that arrives at the policy.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Arrival {
-    /// When it comes. Arrivals are in this order.
+    /// Time of arrival; arrivals are sorted by it.
     pub at: Time,
-    /// What a classifier says of it.
+    /// The fields that a classifier has set.
     pub offered: Offered,
 }
 
-/// What ports do.
+/// How ports work.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Work {
-    /// Each sends at its rate: a packet occupies it for its bytes. See [`line_rates`].
+    /// Each port sends at its rate, which takes time for each packet. See [`line_rates`].
     Sending(Vec<Rate>),
-    /// The same, and one core does the work of all of them.
+    /// The same, with one core that does the work for all ports.
     OneCore(Vec<Rate>, Core),
-    /// Each works on one packet a cycle, which leaves with its last one; cycles begin at the multiples of this span.
+    /// Each port works on one packet per cycle; a packet leaves with its last cycle. Cycles begin at multiples of this
+    /// span.
     Cycles(Span),
 }
 
-/// Why a datapath cannot go on.
+/// Why a datapath cannot continue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// The engine cannot.
+    /// The engine reports a fault.
     Fault(Fault),
-    /// This arrival, from 0, comes before the one in front of it.
+    /// This arrival, counted from 0, is earlier than the one before it.
     Order(usize),
     /// More packets than handles.
     TooMany,
-    /// A policy cannot take the place of the one before it.
+    /// A policy cannot replace the one before it.
     Unlike(String),
 }
 
@@ -89,17 +90,17 @@ pub struct Datapath<'a, M> {
 }
 
 impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Datapath<'a, M> {
-    /// Of a policy, run by the engines that `make` makes of policies and seeds.
+    /// A datapath with this policy. `make` makes engines from policies and seeds.
     pub fn new(policy: &'a Policy, seed: u64, make: M) -> Self {
         Self { policy, changes: Vec::new(), seed, make }
     }
 
-    /// The policy becomes another at this instant. Changes are in the order of their instants.
+    /// Replaces the policy at this instant. Changes must be in the order of time.
     pub fn change(&mut self, at: Time, policy: &'a Policy) {
         self.changes.push((at, policy));
     }
 
-    /// Runs until nothing can leave any more, or to this instant, whatever waits then.
+    /// Runs until nothing can leave any more, or to this instant, even if packets wait then.
     ///
     /// # Errors
     /// See [`Stop`].

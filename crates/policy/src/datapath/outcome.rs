@@ -1,64 +1,64 @@
-//! What became of packets, and what queues counted.
+//! The fates of packets, and the counters of queues.
 
 use crate::normal::Policy;
 use crate::syntax::tree::SizeUnit;
 use thalweg_units::{Span, Time};
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fate {
-    /// It waits, or has not come yet.
+    /// It waits, or has not arrived yet.
     Waiting,
-    /// It has left the last of its ports, or is leaving: its last bit may come after the end of the run.
+    /// It has left the last port, or is being sent: its last bit may come after the end of the run.
     Sent,
-    /// The policy gave it up.
+    /// The policy dropped it.
     Dropped,
-    /// The ring before the core was full: no policy has seen it.
+    /// It was lost at a full ring before the core, and the policy has not seen it.
     Overrun,
 }
 
-/// A packet, in the end.
+/// The outcome for a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outcome {
     /// The last queue that it was in.
     pub queue: u32,
-    /// What became of it.
+    /// Its fate.
     pub fate: Fate,
-    /// When: sent, its last bit; given up, the instant. Of what waits: when it came.
+    /// Time of the last bit if it was sent, of the drop if it was dropped, of the arrival if it waits.
     pub at: Time,
     /// It carries CE.
     pub marked: bool,
-    /// How often it was notified of.
+    /// Number of notifications about it.
     pub notices: u32,
     /// Version of the policy that admitted it, from 0.
     pub version: u32,
 }
 
-/// What a queue counted: what `tc qdisc show` prints of it (List 2.1), and how much waited.
+/// Counters of a queue: those that `tc qdisc show` prints (List 2.1), and the length over time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Counters {
     /// Its name.
     pub name: String,
-    /// How much it holds.
+    /// Its size.
     pub max: i64,
-    /// That is in packets, not in bytes.
+    /// The size is in packets, not in bytes.
     pub in_packets: bool,
     /// Packets that wait.
     pub current: u64,
-    /// Packets that were given up here.
+    /// Packets that were dropped here.
     pub dropped: u64,
-    /// CHOICE OpenQueue §2.5.2: packets that came, those given up among them: `dropped + sent + current`. Other
-    /// reading: those that were admitted; List 2.1, without drops, has one number for both.
+    /// CHOICE OpenQueue §2.5.2: all packets that arrived, including dropped ones: `dropped + sent + current`. Other
+    /// reading: admitted packets; in List 2.1, without drops, both are the same.
     pub total: u64,
     /// Packets that were served.
     pub sent: u64,
-    /// Most packets that waited.
+    /// Largest number of waiting packets.
     pub peak: u64,
-    /// Packets that waited, summed over time: packets times ps.
+    /// Integral of the number of waiting packets over time, packets times ps.
     pub area: u128,
 }
 
-/// How many wait in a queue, over time.
+/// The length of a queue over time.
 #[derive(Clone, Debug)]
 pub(super) struct Level {
     counters: Counters,
@@ -107,7 +107,7 @@ impl Level {
         self.counters.current -= 1;
     }
 
-    /// The peak is of what an arrival has left there.
+    /// The peak counts the packets that remain after an arrival.
     pub(super) fn note_peak(&mut self) {
         self.counters.peak = self.counters.peak.max(self.counters.current);
     }
@@ -117,7 +117,7 @@ impl Level {
     }
 }
 
-/// All that a run has found.
+/// All results of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Record {
     /// By packet, in the order of arrival.
@@ -126,8 +126,8 @@ pub struct Record {
     pub departures: Vec<u32>,
     /// By queue.
     pub counters: Vec<Counters>,
-    /// How long it took.
+    /// Duration of the run.
     pub lasted: Span,
-    /// How long the core was at work, if there is one.
+    /// Working time of the core, if there is one.
     pub busy: Span,
 }

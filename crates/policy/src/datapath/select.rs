@@ -1,17 +1,17 @@
-//! Which queue a packet joins where its port selects: found beforehand, by the same draws as the engine's, so that the
-//! queue of a packet that was its own victim can be named.
+//! Computes which queue a packet joins at a port with `queueSelect`, with the same draws as the engine, so that the
+//! queue is known even if the packet is dropped on arrival.
 
 use crate::engine::{Offered, Stored};
 use crate::normal::expression::Place;
 use crate::normal::{Policy, Select};
 use thalweg_units::Stream;
 
-/// The ports of a policy that select.
+/// The ports of a policy with `queueSelect`.
 #[derive(Clone, Debug)]
 pub(super) struct Selects(Vec<Stream>);
 
 impl Selects {
-    /// Of an engine with this seed.
+    /// With the streams of an engine with this seed.
     pub(super) fn new(policy: &Policy, seed: u64) -> Self {
         let ports = 0..policy.ports().len() as u64;
         Self(ports.map(|port| Stream::new(seed, "policy select", port)).collect())

@@ -1,4 +1,4 @@
-//! Ports that send at their rates, and a switch whose work costs nothing.
+//! Ports that send at their rates, in a switch whose decisions take no time.
 
 use super::account::Account;
 use super::{Stop, lines::Lines};
@@ -29,8 +29,8 @@ pub(super) fn run<E: Engine, M: Fn(&Policy, u64) -> E>(
     }
 }
 
-/// Ports that are free take what leaves them, until none does: what goes on may be served at the next port at once, and
-/// makes room for what waits behind it.
+/// Free ports take packets until none leaves. A packet that enters the next queue may be served there immediately, and
+/// makes room for packets behind it.
 fn decide<E: Engine, M: Fn(&Policy, u64) -> E>(
     account: &mut Account<'_, E, M>,
     lines: &mut Lines,

@@ -6,20 +6,20 @@ use crate::normal::Policy;
 use crate::normal::expression::PacketField;
 use thalweg_units::{Span, Stream, Time};
 
-/// What packets are like; each field is drawn by itself, all of its values alike.
+/// Distributions of packet fields; each field is drawn independently and uniformly.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mix {
-    /// The least and the greatest size, bytes.
+    /// Smallest and largest size, bytes.
     pub sizes: (u32, u32),
     /// Types of service.
     pub tos: Vec<u8>,
-    /// The least and the greatest value.
+    /// Smallest and largest value.
     pub values: (i64, i64),
-    /// Most cycles that a packet needs; the least is 1.
+    /// Largest number of cycles that a packet needs; the smallest is 1.
     pub processing: u32,
-    /// The longest slack, ps; the least is 0.
+    /// Largest slack, ps; the smallest is 0.
     pub slack: u64,
-    /// Flows.
+    /// Number of flows.
     pub flows: u32,
 }
 
@@ -32,16 +32,16 @@ impl Default for Mix {
 /// Random traffic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Traffic {
-    /// Packets.
+    /// Number of packets.
     pub packets: usize,
-    /// Between one and the next, in the mean; exponentially distributed.
+    /// Mean time between packets, exponentially distributed.
     pub gap: Span,
-    /// What they are like.
+    /// Distributions of their fields.
     pub mix: Mix,
 }
 
 impl Traffic {
-    /// Arrivals at the queues of a policy that packets enter from outside, each as likely.
+    /// Arrivals at the queues that packets enter from outside, all with the same probability.
     pub fn arrivals(&self, policy: &Policy, seed: u64) -> Vec<Arrival> {
         let mut gaps = Stream::new(seed, "policy gaps", 0);
         let mut draw = Stream::new(seed, "policy packets", 0);
@@ -75,7 +75,7 @@ impl Mix {
     }
 }
 
-/// Queues that packets enter from outside: those that no port is connected to.
+/// The queues that packets enter from outside: those that no port is connected to.
 pub fn entrances(policy: &Policy) -> Vec<usize> {
     let entered = |queue: &usize| {
         !policy.ports().iter().flat_map(|port| &port.wire).any(|wire| wire.to.contains(queue))
@@ -83,8 +83,8 @@ pub fn entrances(policy: &Policy) -> Vec<usize> {
     (0..policy.queues().len()).filter(entered).collect()
 }
 
-/// Where packets of this queue go, if a connection looks at that: a queue has packets of one destination, by its place
-/// among those of its port.
+/// The destination of packets of this queue, if a connection looks at it: the position of the queue among those of its
+/// port.
 fn destination(policy: &Policy, queue: usize) -> Option<u32> {
     let port = &policy.ports()[policy.queues()[queue].port];
     let wire = port.wire.as_ref()?;

@@ -1,8 +1,8 @@
-//! Another policy while packets wait (DYNAMISM): what waits leaves in its old order before anything newer does, and
-//! ports whose part of the policy stays the same notice nothing.
+//! Changes of a policy while packets wait (DYNAMISM): old packets leave in their old order before newer ones do, and
+//! ports whose part of the policy stays the same are not affected.
 //!
-//! CHOICE OpenQueue §2.5.1: old packets leave first and count against the new sizes, and are no victims any more. Other
-//! reading: all are sorted anew, which takes n log n and gives up priorities that were promised.
+//! CHOICE OpenQueue §2.5.1: old packets leave first, count against the new sizes, and can no longer be pushed out.
+//! Other reading: all packets are sorted anew, which takes n log n and breaks priorities that old packets already had.
 
 mod saved;
 
@@ -28,12 +28,12 @@ struct Generation<E> {
 pub struct Running<E> {
     generations: BTreeMap<u32, Generation<E>>,
     version: u32,
-    /// By queue and by port: the version that takes what arrives.
+    /// For each queue, and for each port: the version that admits arrivals.
     queue_versions: Vec<u32>,
     port_versions: Vec<u32>,
 }
 
-/// Why a policy cannot take the place of another.
+/// Why a policy cannot replace another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unlike(String);
 
@@ -46,7 +46,7 @@ impl std::fmt::Display for Unlike {
 impl std::error::Error for Unlike {}
 
 impl Unlike {
-    /// Whether `new` may take the place of `old`.
+    /// Checks that `new` may replace `old`.
     ///
     /// # Errors
     /// If it has other queues or ports, by name and in this order: packets name queues by number.
@@ -62,7 +62,7 @@ impl Unlike {
 }
 
 impl<E: Engine> Running<E> {
-    /// A first policy, version 0.
+    /// Starts with a first policy, version 0.
     pub fn new(policy: impl Into<Arc<Policy>>, engine: E) -> Self {
         let policy = policy.into();
         Self {
@@ -73,8 +73,8 @@ impl<E: Engine> Running<E> {
         }
     }
 
-    /// What runs now is changed to `policy`, with a new engine of it; returns its version. Only ports with a part in
-    /// the change go over to it.
+    /// Replaces the current policy by `policy`, with a new engine for it. Returns the version. Only ports that the
+    /// change affects use the new version.
     ///
     /// # Errors
     /// If it has other queues or ports, by name and in this order: packets name queues by number.
@@ -100,17 +100,17 @@ impl<E: Engine> Running<E> {
         Ok(self.version)
     }
 
-    /// The version that runs.
+    /// The current version.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// The version that takes what arrives for this queue, if there is such a queue.
+    /// The version that admits arrivals to this queue, if there is such a queue.
     pub fn version_of(&self, queue: usize) -> Option<u32> {
         self.queue_versions.get(queue).copied()
     }
 
-    /// What older versions have in a queue takes room in the one that takes arrivals.
+    /// Packets of older versions in a queue take room in the version that admits arrivals.
     fn hold(&mut self, queue: usize) {
         let current = self.queue_versions[queue];
         let older = self.generations.range(..current);
@@ -122,7 +122,7 @@ impl<E: Engine> Running<E> {
         }
     }
 
-    /// The oldest version that has something for this port to do, up to the one that takes arrivals.
+    /// The oldest version with packets for this port, or the version that admits arrivals.
     fn oldest(&self, port: usize) -> Option<u32> {
         let current = *self.port_versions.get(port)?;
         let waits = |(_, one): &(&u32, &Generation<E>)| {
@@ -131,7 +131,8 @@ impl<E: Engine> Running<E> {
         self.generations.range(..current).find(waits).map(|(version, _)| *version).or(Some(current))
     }
 
-    /// Rooms of a port's queues are counted again, and versions that are empty and out of use are forgotten.
+    /// Updates the room that older versions take in a port's queues, and removes versions that are empty and no longer
+    /// used.
     fn settle(&mut self, port: usize, version: u32) {
         if version == self.port_versions[port] {
             return;
@@ -154,7 +155,7 @@ impl<E: Engine> Running<E> {
     }
 }
 
-/// Ports whose queues, buffers or wires differ, and all that share a buffer or a wire with such.
+/// Ports whose queues, buffers or wires differ, and all that share a buffer or a wire with such a port.
 fn changed_ports(old: &Policy, new: &Policy) -> Vec<bool> {
     let differs = |port: usize| {
         let (was, is) = (&old.ports()[port], &new.ports()[port]);
@@ -208,7 +209,7 @@ impl<E: Engine> Running<E> {
         generation.engine.arrive(now, offered, handle, effects)
     }
 
-    /// See [`Engine::dequeue`]; returns the version, too, under which the packet was admitted.
+    /// See [`Engine::dequeue`]. Also returns the version under which the packet was admitted.
     ///
     /// # Errors
     /// As there.

@@ -5,17 +5,17 @@ use std::fmt;
 use thalweg_units::Time;
 use thalweg_wire::Handle;
 
-/// What became of an arriving packet.
+/// The fate of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// It waits.
     Kept,
-    /// It was its own victim, and is among the effects as such.
+    /// It was dropped on arrival, and is among the effects.
     Dropped,
 }
 
-/// An entity of the policy, by number: of 32 bits, so that a [`Fault`] has 64, and what may be one returns in a
-/// register.
+/// An entity of the policy, by number. Numbers have 32 bits, so that a [`Fault`] has 64 and a result with one fits into
+/// a register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Part {
     /// A queue.
@@ -26,40 +26,40 @@ pub enum Part {
     Port(u32),
 }
 
-/// What a driver must do.
+/// A task for the driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
     /// Discard this packet.
     Dropped(Handle),
     /// Set CE on this packet.
     Marked(Handle),
-    /// Notify the control plane, or the neighbour, of this packet, for this part: a CNP, a pause.
+    /// Notify the control plane, or the neighbour, of this packet, for this part: by a CNP or a pause.
     Notified(Handle, Part),
 }
 
-/// A packet that leaves a port: queues of 32 bits, so that it returns in two registers.
+/// A packet that leaves a port. Queue numbers have 32 bits, so that it is returned in two registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Served {
-    /// Which.
+    /// The packet.
     pub handle: Handle,
     /// The queue that it was in.
     pub queue: u32,
-    /// The queue that it has entered, if the port is connected and the packet was admitted there.
+    /// The queue that it has entered, if the port is connected and that queue has admitted it.
     pub next: Option<u32>,
 }
 
-/// What a cycle of processing has done.
+/// The result of a cycle of processing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cycle {
     /// Nothing waits.
     Idle,
-    /// A packet has one cycle less to go.
+    /// A packet needs one cycle less.
     Worked(Handle),
-    /// That was its last one.
+    /// A packet has left after its last cycle.
     Left(Served),
 }
 
-/// What a policy cannot go on with.
+/// A condition under which a policy cannot continue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Fault {
@@ -67,11 +67,11 @@ pub enum Fault {
     NoSuchQueue(u32),
     /// There is no such port.
     NoSuchPort(u32),
-    /// A packet goes on to no queue of those its port is connected to.
+    /// The port is connected to no queue for this packet.
     NoWay(Handle),
     /// A state would exceed 64 bits.
     State(Part),
-    /// Times beyond 63 bits of picoseconds, or before the last.
+    /// A time beyond 63 bits of picoseconds, or before the previous one.
     Clock,
     /// More than 128 bits, which the checker excludes.
     Arithmetic,
@@ -92,7 +92,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// What runs a policy.
+/// An engine, which runs a policy.
 ///
 /// ```
 /// use thalweg_policy::{Bytecode, Effect, Engine, Machine, Offered, Verdict};
@@ -110,11 +110,10 @@ impl std::error::Error for Fault {}
 /// assert_eq!(served.map(|served| served.handle), Some(Handle(1)));
 /// ```
 pub trait Engine {
-    /// A packet arrives. What must be done is appended to `effects`, in its order; victims other than it are among
-    /// that.
+    /// A packet arrives. Tasks for the driver are appended to `effects` in order, including drops of other packets.
     ///
     /// # Errors
-    /// What a policy cannot go on with; the engine must not be used further.
+    /// A fault, after which the engine must not be used.
     fn arrive(
         &mut self,
         now: Time,
@@ -123,30 +122,30 @@ pub trait Engine {
         effects: &mut Vec<Effect>,
     ) -> Result<Verdict, Fault>;
 
-    /// This port is free: what leaves? What goes on to another queue has entered it already, and may have been dropped
-    /// there.
+    /// The port is free: returns the packet that leaves. If the port is connected, the packet has already entered the
+    /// next queue, or may have been dropped there.
     ///
     /// # Errors
     /// As [`Engine::arrive`].
     fn dequeue(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>)
     -> Result<Option<Served>, Fault>;
 
-    /// This port works for a cycle: the packet that would leave has one cycle less to go, and leaves with its last.
+    /// This port works for a cycle: the packet that would leave needs one cycle less, and leaves after its last.
     ///
     /// # Errors
     /// As [`Engine::arrive`].
     fn cycle(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>) -> Result<Cycle, Fault>;
 
-    /// Packets that wait in this queue.
+    /// Number of packets in this queue.
     fn packets(&self, queue: usize) -> u32;
-    /// Their bytes.
+    /// Bytes of the packets in this queue.
     fn bytes(&self, queue: usize) -> u64;
 
     /// Packets that arrive from now on are admitted under this version.
     fn set_version(&mut self, version: u32);
 
-    /// So many packets, of so many bytes, of an earlier policy take room in this queue that they have not yet left.
-    /// None of them is a victim here.
+    /// This number of packets and bytes of an earlier policy take room in this queue until they have left. None of them
+    /// can be pushed out here.
     fn hold(&mut self, queue: usize, packets: u32, bytes: u64);
 }
 
@@ -156,7 +155,7 @@ mod tests {
 
     #[test]
     fn what_becomes_of_a_packet_fits_into_registers() {
-        // Written to memory in pieces and read as one, it stalls for longer than a ring takes for all of its work.
+        // A result written to memory in pieces and read as one would stall for longer than all work of a ring takes.
         assert_eq!(size_of::<Result<Verdict, Fault>>(), 8);
         assert_eq!(size_of::<Result<Option<Served>, Fault>>(), 16);
     }

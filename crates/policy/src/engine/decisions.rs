@@ -1,4 +1,4 @@
-//! All decisions of a policy in whole numbers, with what does not change put in: what is compiled, whatever into.
+//! All decisions of a policy in whole numbers, with constants substituted: the input of all compilers.
 
 use super::machine::any::Plan;
 use crate::normal::expression::{BufferField, Place, PortField, QueueField};
@@ -10,7 +10,7 @@ use crate::syntax::tree::SizeUnit;
 /// An order of packets or of queues.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ordering {
-    /// How it can be kept.
+    /// How it can be implemented.
     pub rank: Rank,
     /// The comparator.
     pub test: IntTest,
@@ -20,22 +20,22 @@ impl Ordering {
     fn of(order: &Comparator) -> Self {
         Self { rank: order.rank.clone(), test: IntTest::of(&order.test, &|_| None) }
     }
-    /// The key, if there is one, of what is first.
+    /// The key, if there is one, by which entries are sorted.
     pub fn key(&self) -> Option<Int> {
         self.rank.key().cloned()
     }
 }
 
-/// A case of a hook, and what its actions set states to.
+/// A case of a hook, and the new values of states by its actions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decided {
-    /// When.
+    /// The condition.
     pub test: IntTest,
     /// For each action, the new state if it is a `modify`.
     pub values: Vec<Option<Fraction>>,
 }
 
-/// A queue's.
+/// The decisions of a queue.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OfQueue {
     /// How its packets are kept.
@@ -46,26 +46,26 @@ pub struct OfQueue {
     pub admission: Ordering,
     /// Order of processing.
     pub processing: Ordering,
-    /// On congestion.
+    /// Cases on congestion.
     pub congestion: Vec<Decided>,
-    /// After admission.
+    /// Cases after admission.
     pub admitted: Vec<Decided>,
 }
 
-/// A buffer's or a port's.
+/// The decisions of a buffer or a port.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct OfOwner {
     /// Order of its queues.
     pub order: Option<Ordering>,
-    /// On congestion.
+    /// Cases on congestion.
     pub congestion: Vec<Decided>,
-    /// After admission, or after scheduling.
+    /// Cases after admission, or after scheduling.
     pub after: Vec<Decided>,
-    /// Which queue a packet chooses.
+    /// The queue that a packet joins.
     pub select: Option<Int>,
 }
 
-/// All of them.
+/// All decisions of a policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decisions {
     /// By queue.
@@ -77,7 +77,7 @@ pub struct Decisions {
 }
 
 impl Decisions {
-    /// Of a policy.
+    /// The decisions of a policy.
     pub fn of(policy: &Policy) -> Self {
         let queues = (0..policy.queues().len()).map(|nth| of_queue(policy, nth)).collect();
         let buffers = (0..policy.buffers().len()).map(|nth| of_buffer(policy, nth)).collect();

@@ -1,11 +1,12 @@
-//! Engines: what runs a policy. All are sans-IO and decide alike, bit by bit:
+//! Engines, which run a policy. All are sans-IO and make the same decisions, bit by bit:
 //!
-//! - [`Interpreter`]: the semantics of the specification (M4) line by line over plain lists; the oracle.
-//! - [`Machine`] with [`Bytecode`]: for files that are read at run time, on the structures that the comparators allow.
+//! - [`Interpreter`]: the semantics of the specification (M4) line by line on plain lists; the oracle.
+//! - [`Machine`] with [`Bytecode`]: for files that are read at run time, on the data structures that the comparators
+//!   allow.
 //! - [`Machine`] with rules that `generate` has written in Rust.
 //!
-//! A driver keeps the packets, offers what arrives ([`Engine::arrive`]) and polls ports that are free
-//! ([`Engine::dequeue`], or [`Engine::cycle`] where packets need cycles of processing).
+//! A driver keeps the packets, offers arrivals ([`Engine::arrive`]) and polls free ports ([`Engine::dequeue`], or
+//! [`Engine::cycle`] if packets need cycles of processing).
 
 mod bytecode;
 mod change;

@@ -1,17 +1,17 @@
-//! What engines know of a packet.
+//! The fields of a packet that engines know.
 
 use crate::normal::expression::PacketField;
 use serde::{Deserialize, Serialize};
 
-/// What a classifier says of an arriving packet.
+/// An arriving packet with the fields that a classifier has set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offered {
-    /// Number of the queue that it joins, in the order of their declarations. Where the port selects, any of its
+    /// Number of the queue that it joins, in the order of declarations. If the port chooses the queue, any of its
     /// queues.
     pub queue: u32,
-    /// What an application says that it is worth.
+    /// Its value, set by an application.
     pub value: i64,
-    /// Cycles that it needs.
+    /// Number of processing cycles that it needs.
     pub processing: u32,
     /// Longest time from arrival to transmission, ps.
     pub slack: u64,
@@ -21,7 +21,7 @@ pub struct Offered {
     pub size: u32,
     /// Its type of service.
     pub tos: u8,
-    /// Where it goes.
+    /// Its destination.
     pub dst: u32,
 }
 
@@ -36,13 +36,13 @@ impl Default for Offered {
 pub struct Stored {
     /// See [`Offered::value`].
     pub value: i64,
-    /// See [`Offered::slack`]; what exceeds 63 bits is a slack that never ends.
+    /// See [`Offered::slack`]; more than 63 bits count as infinite slack.
     pub slack: i64,
-    /// When it was received, ps.
+    /// Time of arrival, ps.
     pub arrival: i64,
     /// Number of its queue.
     pub queue: u32,
-    /// Cycles that it still needs.
+    /// Number of processing cycles that it still needs.
     pub processing: u32,
     /// See [`Offered::flow`].
     pub flow: u32,
@@ -56,11 +56,11 @@ pub struct Stored {
     pub tos: u8,
 }
 
-/// What an engine keeps of a packet while it waits: as much of its fields as the policy will look at.
+/// The fields that an engine keeps of a waiting packet: those that the policy reads later.
 pub trait Kept: Copy + std::fmt::Debug {
-    /// Of a packet that joins.
+    /// Keeps the fields of a packet that joins.
     fn of(packet: &Stored) -> Self;
-    /// Its fields, those that are not kept as in [`Stored::NOTHING`].
+    /// The packet; fields that are not kept are as in [`Stored::NOTHING`].
     fn packet(&self) -> Stored;
 }
 
@@ -90,14 +90,14 @@ impl Stored {
         tos: 0,
     };
 
-    /// What is kept of `offered`, received at `arrival`, ps.
+    /// The fields of `offered`, received at `arrival`, ps.
     #[inline]
     pub fn new(offered: &Offered, queue: u32, arrival: i64, policy_id: u32) -> Self {
         let Offered { value, processing, slack, flow, size, tos, dst, .. } = *offered;
         let slack = i64::try_from(slack).unwrap_or(i64::MAX);
         Self { value, slack, arrival, queue, processing, flow, size: size.max(1), dst, policy_id, tos }
     }
-    /// One of its fields.
+    /// The value of a field.
     #[inline]
     pub fn field(&self, field: PacketField) -> i64 {
         match field {

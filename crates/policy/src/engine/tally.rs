@@ -1,4 +1,4 @@
-//! What operations cost, counted by those who want to know.
+//! Counts of operations, for measurements.
 
 /// Counts operations on orders of packets. `()` counts none and costs nothing.
 pub trait Tally {
@@ -17,14 +17,14 @@ pub trait Tally {
     /// Two packets, or two keys, were compared.
     #[inline]
     fn note_comparison(&mut self) {}
-    /// A packet changed its place, because its processing went on.
+    /// A packet changed its place because its remaining processing changed.
     #[inline]
     fn note_rekey(&mut self) {}
 }
 
 impl Tally for () {}
 
-/// Counts them all. There is no count of rebuilt orders: nothing rebuilds one.
+/// Counts of all operations. Rebuilt orders are not counted, because none is rebuilt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Packets put into orders.

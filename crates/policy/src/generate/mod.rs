@@ -1,7 +1,8 @@
-//! A policy as Rust: decisions as functions, structures by their types, nothing looked up or dispatched per packet.
+//! A policy as Rust code: decisions as functions and data structures as types, without lookups or dynamic dispatch per
+//! packet.
 //!
-//! A build script writes what [`generate`] returns into a file of its own, and a module includes it
-//! (`crates/policy/compiled` does so with the library).
+//! A build script writes the result of [`generate`] to a file, which a module includes (`crates/policy/compiled` does
+//! so with the library).
 
 pub mod c;
 mod numbers;
@@ -18,7 +19,8 @@ use crate::normal::rank::Rank;
 use crate::syntax::print;
 use numbers::{At, number, test, wide};
 
-/// Rust for `policy`: `SOURCE`, its `Decisions`, and `machine(seed)`. It names the crate as `thalweg_policy`.
+/// Rust for `policy`: `SOURCE`, its `Decisions`, and `machine(seed)`. The code refers to this crate as
+/// `thalweg_policy`.
 pub fn generate(policy: &Policy) -> String {
     let (decisions, limits) = (Decisions::of(policy), policy.limits());
     let writer = Writer { decisions: &decisions, limits: &limits };
@@ -84,7 +86,7 @@ struct Writer<'a> {
     limits: &'a Limits,
 }
 
-/// Arms of a `match` on `subject`, those with the same code as one; without any, `otherwise`.
+/// The arms of a `match` on `subject`, with equal ones merged; without any, `otherwise`.
 fn arms(subject: &str, arms: Vec<(String, String)>, otherwise: &str) -> String {
     let mut grouped: Vec<(Vec<String>, String)> = Vec::new();
     for (pattern, code) in arms {
@@ -107,7 +109,7 @@ fn arms(subject: &str, arms: Vec<(String, String)>, otherwise: &str) -> String {
 }
 
 impl Writer<'_> {
-    /// The type of backlogs and how they are made: one type where all queues have the same, else chosen at run time.
+    /// The type of backlogs and their construction: one type if all queues have the same, else chosen at run time.
     fn backlog(&self) -> (String, String) {
         let plans: Vec<(String, String)> =
             self.decisions.queues.iter().map(|queue| self.plan(&queue.plan)).collect();
@@ -147,14 +149,14 @@ impl Writer<'_> {
             all.push((format!("(Order::Processing, {nth})"), of(&queue.processing)));
             all.push((format!("(Order::Admission, {nth})"), of(&queue.admission)));
         }
-        // Where one serves all, nothing is looked up.
+        // If all are equal, nothing is looked up.
         if all.iter().all(|(_, code)| *code == all[0].1) {
             return format!("        {}\n", all[0].1);
         }
         arms("(order, queue)", all, otherwise)
     }
 
-    /// All keys of packets have 64 bits, with all that is computed on the way.
+    /// True if all keys of packets fit into 64 bits, with all intermediate results.
     fn has_narrow_keys(&self) -> bool {
         let orders = self.decisions.queues.iter().flat_map(|queue| [&queue.processing, &queue.admission]);
         orders.filter_map(Ordering::key).all(|key| self.limits.fits_words(&key))
@@ -175,7 +177,7 @@ impl Writer<'_> {
     }
 
     fn before(&self) -> String {
-        // What has a key is never compared otherwise.
+        // An order with a key never uses its comparator.
         let code = |order: &Ordering| match order.rank {
             Rank::Unranked => test(&order.test, self.limits, At::Order),
             _ => "false".to_owned(),

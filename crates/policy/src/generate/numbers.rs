@@ -4,7 +4,7 @@ use crate::normal::expression::{BufferField, PacketField, Place, PortField, Queu
 use crate::normal::integer::{Int, IntTest};
 use crate::normal::range::Limits;
 
-/// Where code stands.
+/// The place of code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum At {
     /// In a comparator, or a key.
@@ -13,7 +13,7 @@ pub enum At {
     Hook,
 }
 
-/// A test, each comparison in 64 bits where they suffice.
+/// A test; each comparison is in 64 bits if they are enough.
 pub fn test(of: &IntTest, limits: &Limits, at: At) -> String {
     match of {
         IntTest::Constant(truth) => truth.to_string(),
@@ -39,7 +39,7 @@ fn operator(of: Relation) -> &'static str {
     }
 }
 
-/// A number of 128 bits, computed in 64 where they suffice.
+/// A number of 128 bits, computed in 64 if they are enough.
 pub fn wide(of: &Int, limits: &Limits, at: At) -> String {
     if limits.fits_words(of) {
         format!("i128::from({})", number(of, true, at))
@@ -63,8 +63,8 @@ pub fn number(of: &Int, is_narrow: bool, at: At) -> String {
     }
 }
 
-/// A field, of 64 bits. The names are those of parameters in [`generate`]: `a` and `b` are what is compared, or has a
-/// key; `v` is what a hook sees.
+/// A field of 64 bits. The names are those of parameters in [`generate`]: `a` and `b` are the compared entities, or the
+/// entity with a key; `v` is the view of a hook.
 fn read(place: Place, at: At) -> String {
     match (place, at) {
         (Place::Packet(_, field), At::Hook) => packet("v.packet.", field),
@@ -93,7 +93,7 @@ fn side(which: Which) -> &'static str {
     }
 }
 
-/// A queue's field, by its name in what is generated.
+/// The name of a queue's field in generated code.
 pub fn queue_field(field: QueueField) -> &'static str {
     match field.place() {
         QueueField::Size => "size",

@@ -1,4 +1,4 @@
-//! What is kept of a packet while it waits: the fields that a policy looks at later.
+//! The fields of a waiting packet that are kept: those that a policy reads later.
 
 use crate::normal::expression::{PacketField, Place};
 use crate::normal::rank::Rank;
@@ -18,7 +18,7 @@ const FIELDS: [(PacketField, &str, &str); 10] = [
     (PacketField::Tos, "tos", "u8"),
 ];
 
-/// The type, and how it is made and read.
+/// The type, with its construction and its accessors.
 pub fn waiting(policy: &Policy) -> String {
     let fields = fields(policy);
     let list = |line: fn(&str, &str) -> String| {
@@ -35,7 +35,7 @@ pub fn waiting(policy: &Policy) -> String {
     )
 }
 
-/// A packet's bytes and cycles always; all of it where it goes on to another queue.
+/// Always a packet's bytes and cycles; all fields if it can enter another queue.
 fn fields(policy: &Policy) -> Vec<PacketField> {
     if policy.ports().iter().any(|port| port.wire.is_some()) {
         return FIELDS.map(|(field, _, _)| field).to_vec();
@@ -58,7 +58,7 @@ fn fields(policy: &Policy) -> Vec<PacketField> {
     fields
 }
 
-/// An order is looked at again where packets are compared, or where their key may change.
+/// An order is evaluated again if packets are compared, or if their keys may change.
 fn order_fields(order: &Comparator, see: &mut dyn FnMut(Place)) {
     let mut changes = false;
     order.test.places(&mut |place| changes |= matches!(place, Place::Packet(_, PacketField::Processing)));

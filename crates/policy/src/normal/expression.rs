@@ -1,43 +1,43 @@
-//! Expressions with types and meanings: what is read, and what it comes to.
+//! Typed expressions: the fields that they read, and their values.
 
 use super::ratio::Ratio;
 use crate::syntax::tree::words;
 use std::cmp::Ordering;
 
 words! {
-    /// What is known of a packet (M3).
+    /// The fields of a packet (M3).
     PacketField {
         /// Version of the policy under which it was admitted.
         PolicyId = "policyId",
-        /// Number of the queue that it joins, in the order of their declarations.
+        /// Number of the queue that it joins, in the order of declarations.
         Queue = "queue",
-        /// What an application says that it is worth.
+        /// Its value, set by an application.
         Value = "value",
-        /// Cycles that it still needs.
+        /// Number of processing cycles that it still needs.
         Processing = "processing",
         /// Longest time from arrival to transmission, ps.
         Slack = "slack",
         /// Number of its flow.
         Flow = "flow",
-        /// When it was received, ps.
+        /// Time of arrival, ps.
         Arrival = "arrival",
         /// Its bytes.
         Size = "size",
         /// Its type of service.
         Tos = "TOS",
-        /// Where it goes.
+        /// Its destination.
         Dst = "dst",
     }
 }
 
 words! {
-    /// What is known of a queue.
+    /// The fields of a queue.
     QueueField {
-        /// How much it holds, in its own unit.
+        /// Its size, in its own unit.
         Size = "size",
-        /// How much waits, in its own unit.
+        /// Its length, in its own unit.
         CurrSize = "currSize",
-        /// How many packets wait.
+        /// Number of waiting packets.
         Length = "length",
         /// Its state for admission.
         AdmState = "admState",
@@ -51,7 +51,7 @@ words! {
 }
 
 impl QueueField {
-    /// Fields that have two names have one place.
+    /// Of two names of one field, the one that stands for both.
     pub fn place(self) -> Self {
         match self {
             Self::WeightAdm => Self::AdmState,
@@ -62,11 +62,11 @@ impl QueueField {
 }
 
 words! {
-    /// What is known of a buffer.
+    /// The fields of a buffer.
     BufferField {
-        /// How much it holds, in its own unit.
+        /// Its size, in its own unit.
         Size = "size",
-        /// How much waits in its queues, in its own unit.
+        /// Length of its queues together, in its own unit.
         CurrSize = "currSize",
         /// Its state for admission.
         AdmState = "admState",
@@ -74,7 +74,7 @@ words! {
 }
 
 words! {
-    /// What is known of a port.
+    /// The fields of a port.
     PortField {
         /// Its rate in kbit/s.
         Rate = "rate",
@@ -83,7 +83,7 @@ words! {
     }
 }
 
-/// Of a comparator's two: which. What has one only has the first.
+/// Which of the two entities of a comparator. Expressions with one entity have the first only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Which {
     /// The first.
@@ -105,20 +105,20 @@ impl Which {
 /// A whole number that can be read in constant time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Place {
-    /// Of a packet.
+    /// A field of a packet.
     Packet(Which, PacketField),
-    /// Of the packet that is first in a queue.
+    /// A field of the first packet of a queue.
     Head(Which, PacketField),
-    /// Of a queue.
+    /// A field of a queue.
     Queue(Which, QueueField),
-    /// Of the buffer.
+    /// A field of the buffer.
     Buffer(BufferField),
-    /// Of the port.
+    /// A field of the port.
     Port(PortField),
 }
 
 impl Place {
-    /// With the comparator's two in each other's place.
+    /// The same with the two entities of a comparator exchanged.
     pub fn swapped(self) -> Self {
         match self {
             Self::Packet(which, field) => Self::Packet(which.other(), field),
@@ -127,7 +127,7 @@ impl Place {
             one => one,
         }
     }
-    /// Of which of the two.
+    /// The entity of a comparator that it belongs to.
     pub fn which(self) -> Option<Which> {
         match self {
             Self::Packet(which, _) | Self::Head(which, _) | Self::Queue(which, _) => Some(which),
@@ -136,7 +136,7 @@ impl Place {
     }
 }
 
-/// What two numbers are to each other.
+/// A relation of two numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Relation {
     /// `<`
@@ -154,7 +154,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Whether numbers that are ordered so have it.
+    /// True if numbers in this order have the relation.
     pub fn holds(self, order: Ordering) -> bool {
         match self {
             Self::Less => order.is_lt(),
@@ -165,7 +165,7 @@ impl Relation {
             Self::Unequal => order.is_ne(),
         }
     }
-    /// What holds of `(b, a)` where this holds of `(a, b)`.
+    /// The relation of `(b, a)` that is equivalent to this one of `(a, b)`.
     pub fn mirrored(self) -> Self {
         match self {
             Self::Less => Self::More,
@@ -180,7 +180,7 @@ impl Relation {
 /// A number.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Amount {
-    /// Itself.
+    /// A constant.
     Constant(Ratio),
     /// A field.
     Read(Place),
@@ -201,7 +201,7 @@ pub enum Amount {
 /// A Boolean.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Test {
-    /// Itself.
+    /// A constant.
     Constant(bool),
     /// Two numbers compared.
     Compare(Relation, Amount, Amount),
@@ -213,11 +213,11 @@ pub enum Test {
     Or(Box<Test>, Box<Test>),
 }
 
-/// Reads fields.
+/// Returns the value of a field.
 pub type Look<'a> = &'a dyn Fn(Place) -> i64;
 
 impl Amount {
-    /// What it comes to. `None`: more than 128 bits, which the checker excludes.
+    /// Its value. `None`: more than 128 bits, which the checker excludes.
     pub fn value(&self, look: Look<'_>) -> Option<Ratio> {
         match self {
             Self::Constant(value) => Some(*value),
@@ -230,7 +230,7 @@ impl Amount {
             Self::Rem(a, b) => a.value(look)?.rem(b.value(look)?),
         }
     }
-    /// Shows every place that it reads.
+    /// Calls `see` for every field that it reads.
     pub fn places(&self, see: &mut dyn FnMut(Place)) {
         match self {
             Self::Constant(_) => {}
@@ -245,7 +245,7 @@ impl Amount {
 }
 
 impl Test {
-    /// Whether it holds. `None`: more than 128 bits, which the checker excludes.
+    /// Its truth value. `None`: more than 128 bits, which the checker excludes.
     pub fn holds(&self, look: Look<'_>) -> Option<bool> {
         match self {
             Self::Constant(truth) => Some(*truth),
@@ -255,7 +255,7 @@ impl Test {
             Self::Or(a, b) => Some(a.holds(look)? || b.holds(look)?),
         }
     }
-    /// Shows every place that it reads.
+    /// Calls `see` for every field that it reads.
     pub fn places(&self, see: &mut dyn FnMut(Place)) {
         match self {
             Self::Constant(_) => {}

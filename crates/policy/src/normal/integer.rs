@@ -1,13 +1,14 @@
-//! Expressions in whole numbers: fractions are cleared, constants folded, thresholds solved for the field.
+//! Expressions in whole numbers: fractions are eliminated, constants folded, thresholds solved for the field.
 //!
-//! What a kernel or a generated file computes: no fraction, no division but that of a stored state.
+//! A kernel or a generated file computes these: without fractions, and with no division except for new values of
+//! states.
 
 use super::expression::{Amount, Place, Relation, Test};
 
 /// A whole number.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Int {
-    /// Itself.
+    /// A constant.
     Constant(i128),
     /// A field.
     Read(Place),
@@ -35,7 +36,7 @@ pub struct Fraction {
 /// A Boolean of whole numbers.
 #[derive(Clone, PartialEq, Debug)]
 pub enum IntTest {
-    /// Itself.
+    /// A constant.
     Constant(bool),
     /// Two numbers compared.
     Compare(Relation, Int, Int),
@@ -47,7 +48,7 @@ pub enum IntTest {
     Or(Box<IntTest>, Box<IntTest>),
 }
 
-/// What is known of a field before anything runs.
+/// The value of a field, if it is known before the policy runs.
 pub type Known<'a> = &'a dyn Fn(Place) -> Option<i64>;
 
 impl Int {
@@ -77,7 +78,7 @@ impl Int {
             (Some(1), _) => other,
             (_, Some(1)) => self,
             (Some(a), Some(b)) if a.checked_mul(b).is_some() => Self::Constant(a * b),
-            // Constants on the left, where they are looked for.
+            // Constants go to the left, where later steps look for them.
             (None, Some(_)) => Self::Mul(Box::new(other), Box::new(self)),
             _ => Self::Mul(Box::new(self), Box::new(other)),
         }
@@ -88,7 +89,7 @@ impl Int {
             _ => Self::Rem(Box::new(self), Box::new(other)),
         }
     }
-    /// With the comparator's two in each other's place.
+    /// The same with the two entities of a comparator exchanged.
     pub fn swapped(&self) -> Self {
         let both = |a: &Self, b: &Self| (Box::new(a.swapped()), Box::new(b.swapped()));
         match self {
@@ -104,7 +105,7 @@ impl Int {
     fn from((a, b): (Box<Self>, Box<Self>), make: fn(Box<Self>, Box<Self>) -> Self) -> Self {
         make(a, b)
     }
-    /// Shows every place that it reads.
+    /// Calls `see` for every field that it reads.
     pub fn places(&self, see: &mut dyn FnMut(Place)) {
         match self {
             Self::Constant(_) => {}
@@ -141,8 +142,8 @@ impl Fraction {
         let over = join(self.over.mul(other.under.clone()), other.over.mul(self.under.clone()));
         Self { over, under: self.under.mul(other.under) }
     }
-    /// Of an amount, with what is known put in. Divisors are taken to be positive, remainders to be of whole numbers:
-    /// the checker has seen to both.
+    /// Converts an amount, with known fields substituted. The checker has ensured that divisors are positive and that
+    /// the operands of remainders are whole.
     pub fn of(amount: &Amount, known: Known<'_>) -> Self {
         let of = |amount: &Amount| Self::of(amount, known);
         match amount {
@@ -173,7 +174,7 @@ impl Fraction {
 }
 
 impl IntTest {
-    /// Of a test, with what is known put in.
+    /// Converts a test, with known fields substituted.
     pub fn of(test: &Test, known: Known<'_>) -> Self {
         match test {
             Test::Constant(truth) => Self::Constant(*truth),
@@ -214,7 +215,7 @@ fn compare(relation: Relation, a: Int, b: Int) -> IntTest {
     }
 }
 
-/// `by * a RELATION b`, solved for `a`: of 20 a ≥ 19 007 remains a ≥ 951.
+/// Solves `by * a RELATION b` for `a`: 20 a ≥ 19 007 becomes a ≥ 951.
 fn threshold(relation: Relation, by: i128, a: Int, b: i128) -> IntTest {
     let (down, exact) = (b.div_euclid(by), b.rem_euclid(by) == 0);
     let up = if exact { down } else { down + 1 };

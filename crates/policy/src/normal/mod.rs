@@ -14,7 +14,7 @@ use rank::Rank;
 use ratio::Ratio;
 use std::collections::BTreeSet;
 
-/// A policy that was checked.
+/// A checked policy.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Policy {
     pub(crate) name: String,
@@ -29,23 +29,23 @@ pub struct Policy {
 pub struct Queue {
     /// Its name.
     pub name: String,
-    /// How much it holds, in `unit`.
+    /// Its size, in `unit`.
     pub size: i64,
-    /// What that is counted in.
+    /// The unit of its size.
     pub unit: SizeUnit,
     /// Its port.
     pub port: usize,
     /// Its buffer.
     pub buffer: Option<usize>,
-    /// Which packets are worth keeping: the last is the victim.
+    /// The order of admission: the last packet is the victim.
     pub admission: Comparator,
-    /// Which packet is served: the first.
+    /// The order of processing: the first packet is served.
     pub processing: Comparator,
-    /// When there is congestion.
+    /// Cases on congestion.
     pub congestion: Vec<Case>,
-    /// After a packet was admitted.
+    /// Cases after a packet was admitted.
     pub admitted: Vec<Case>,
-    /// Its states, at first.
+    /// Its initial states.
     pub states: States,
 }
 
@@ -54,19 +54,19 @@ pub struct Queue {
 pub struct Buffer {
     /// Its name.
     pub name: String,
-    /// How much it holds, in `unit`.
+    /// Its size, in `unit`.
     pub size: i64,
-    /// What that is counted in.
+    /// The unit of its size.
     pub unit: SizeUnit,
     /// Its queues.
     pub queues: Vec<usize>,
-    /// Which queue gives up a packet: the last. `None`: that of the arriving one.
+    /// The order of its queues: the last one drops a packet. `None`: the queue of the arriving packet does.
     pub order: Option<Comparator>,
-    /// When there is congestion.
+    /// Cases on congestion.
     pub congestion: Vec<Case>,
-    /// After a packet was admitted.
+    /// Cases after a packet was admitted.
     pub admitted: Vec<Case>,
-    /// Its state for admission, at first.
+    /// Its initial state for admission.
     pub adm_state: i64,
 }
 
@@ -79,17 +79,17 @@ pub struct Port {
     pub rate: PortRate,
     /// Its queues.
     pub queues: Vec<usize>,
-    /// Which queue is served: the first that is not empty. `None`: it has one queue.
+    /// The order of its queues: the first that is not empty is served. `None`: there is one queue.
     pub order: Option<Comparator>,
-    /// After a packet was scheduled.
+    /// Cases after a packet was scheduled.
     pub scheduled: Vec<Case>,
-    /// Its state for scheduling, at first.
+    /// Its initial state for scheduling.
     pub sched_state: i64,
-    /// Which queue a packet joins; `None`: the one that it names.
+    /// The choice of the queue that a packet joins; `None`: the queue that the packet names.
     pub select: Option<Select>,
-    /// A queue that was empty comes back with at least the least state of those that were not.
+    /// The state of a queue that was empty becomes at least the smallest state of those that were not.
     pub catches_up: bool,
-    /// Where packets go on.
+    /// The queues that packets enter next.
     pub wire: Option<Wire>,
 }
 
@@ -105,19 +105,19 @@ pub struct States {
 /// A port's rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PortRate {
-    /// How much.
+    /// The number.
     pub amount: Number,
-    /// Of what.
+    /// Its unit.
     pub unit: RateUnit,
 }
 
 impl PortRate {
-    /// All of the link.
+    /// True if it is the whole rate of the link.
     pub fn is_whole(self) -> bool {
         let Self { amount: Number { digits, decimals }, unit } = self;
         unit == RateUnit::Percent && u128::from(digits) == 10u128.pow(decimals + 2)
     }
-    /// In kbit/s; `None`: a share of the link, which the policy does not know.
+    /// The rate in kbit/s; `None`: a share of the link, whose rate the policy does not know.
     pub fn kbps(self) -> Option<i64> {
         let factor: i128 = match self.unit {
             RateUnit::Percent => return None,
@@ -135,38 +135,38 @@ impl PortRate {
 pub struct Comparator {
     /// True if the first ranks before the second.
     pub test: Test,
-    /// How it can be kept.
+    /// How the order can be implemented.
     pub rank: Rank,
 }
 
-/// When, and what then.
+/// A condition with its actions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Case {
-    /// When.
+    /// The condition.
     pub test: Test,
-    /// What then, in this order.
+    /// The actions, in order.
     pub actions: Vec<Action>,
 }
 
 /// An action.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
-    /// The victim goes, with this probability.
+    /// The victim is dropped with this probability.
     Drop(Ratio),
     /// The packet is marked.
     Mark,
     /// The control plane, or the neighbour, is notified.
     Notify,
-    /// A state becomes this, rounded down.
+    /// A state is set to this value, rounded down.
     Modify(State, Amount),
 }
 
 /// A state that actions may change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum State {
-    /// Of the queue at hand, for admission.
+    /// Of the queue of the hook, for admission.
     QueueAdm,
-    /// Of the queue at hand, for scheduling.
+    /// Of the queue of the hook, for scheduling.
     QueueSched,
     /// Of the buffer.
     BufferAdm,
@@ -175,7 +175,7 @@ pub enum State {
 }
 
 impl State {
-    /// Where it is read.
+    /// The field that reads it.
     pub fn place(self) -> Place {
         match self {
             Self::QueueAdm => Place::Queue(Which::First, QueueField::AdmState),
@@ -186,23 +186,23 @@ impl State {
     }
 }
 
-/// Which of a port's queues a packet joins.
+/// The choice of one of a port's queues.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Select {
-    /// Any, each as likely.
+    /// Random, all with the same probability.
     Random,
-    /// The one of this number, from 0.
+    /// The queue with this number, from 0.
     By(Amount),
 }
 
-/// Where what leaves a port goes on.
+/// The queues that packets enter after leaving a port.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Wire {
-    /// The queues, and of each the value of the packet's field for which it is meant; none: there is one queue.
+    /// The field of packets that decides, and the value of that field for the first queue; `None`: there is one queue.
     pub field: Option<(PacketField, i64)>,
     /// The queues, in the order of those values.
     pub to: Vec<usize>,
-    /// A packet waits until the next queue admits it; otherwise that queue drops.
+    /// True if a packet waits until the next queue admits it; otherwise the next queue drops it.
     pub waits: bool,
 }
 
@@ -211,11 +211,12 @@ impl Policy {
     pub fn name(&self) -> &str {
         &self.name
     }
-    /// Its statements, printed: two files with the same are the same policy, whatever their comments and spaces.
+    /// Its statements, printed. Two files with the same statements are the same policy, whatever their comments and
+    /// spaces.
     pub fn statements(&self) -> String {
         crate::syntax::print(&self.source)
     }
-    /// Its queues; what a packet's `queue` names.
+    /// Its queues, in the order of the numbers that a packet's `queue` gives.
     pub fn queues(&self) -> &[Queue] {
         &self.queues
     }
@@ -233,25 +234,25 @@ impl Policy {
         let buffers = self.buffers.iter().flat_map(|buffer| buffer.congestion.iter().chain(&buffer.admitted));
         queues.chain(buffers).chain(self.ports.iter().flat_map(|port| &port.scheduled))
     }
-    /// Fields of packets that some expression reads.
+    /// The fields of packets that some expression reads.
     pub fn reads(&self) -> BTreeSet<PacketField> {
         reads::of(self)
     }
-    /// It marks packets.
+    /// True if it marks packets.
     pub fn marks(&self) -> bool {
         self.cases().flat_map(|case| &case.actions).any(|action| matches!(action, Action::Mark))
     }
-    /// It notifies the control plane, or a neighbour.
+    /// True if it notifies the control plane, or a neighbour.
     pub fn notifies(&self) -> bool {
         self.cases().flat_map(|case| &case.actions).any(|action| matches!(action, Action::Notify))
     }
-    /// Some action changes this state.
+    /// True if some action changes this state.
     pub fn changes(&self, state: State) -> bool {
         let mut actions = self.cases().flat_map(|case| &case.actions);
         let explicit = actions.any(|action| matches!(action, Action::Modify(of, _) if *of == state));
         explicit || state == State::QueueSched && self.ports.iter().any(|port| port.catches_up)
     }
-    /// What states may hold.
+    /// The ranges of states.
     pub fn limits(&self) -> Limits {
         let of = |state: State, values: &mut dyn Iterator<Item = i64>| {
             let values: Vec<i64> = values.collect();
@@ -273,21 +274,21 @@ impl Policy {
 }
 
 impl Case {
-    /// It may drop a packet.
+    /// True if it may drop a packet.
     pub fn drops(&self) -> bool {
         self.actions.iter().any(Action::drops)
     }
 }
 
 impl Action {
-    /// It may drop a packet.
+    /// True if it may drop a packet.
     pub fn drops(&self) -> bool {
         matches!(self, Self::Drop(share) if *share != Ratio::ZERO)
     }
 }
 
 impl Wire {
-    /// Where a packet goes on whose fields are these. `None`: nowhere.
+    /// The queue that a packet with these fields enters; `None` if there is none.
     pub fn next(&self, field_of: impl Fn(expression::PacketField) -> i64) -> Option<usize> {
         let Some((field, first)) = self.field else { return self.to.first().copied() };
         let nth = field_of(field).checked_sub(first)?;

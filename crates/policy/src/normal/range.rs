@@ -1,20 +1,20 @@
-//! Between which bounds whole numbers stay: the proof that nothing exceeds 128 bits.
+//! The ranges of whole numbers: the proof that nothing exceeds 128 bits.
 
 use super::expression::{BufferField, PacketField, Place, PortField, QueueField};
 use super::integer::{Int, IntTest};
 
-/// What intermediate results may reach, either way: far from the end of 128 bits, since exact fractions may meet on
-/// their way what whole numbers do not.
+/// Largest absolute value of intermediate results: far below 128 bits, because exact fractions may have larger
+/// intermediate results than whole numbers.
 const FAR: i128 = 1 << 120;
-/// More bytes than any switch has.
+/// More bytes than any switch stores.
 pub const LARGEST_SIZE: i64 = 1 << 48;
 
-/// From the least to the greatest.
+/// A range of numbers, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// The least.
+    /// The smallest number.
     pub least: i128,
-    /// The greatest.
+    /// The largest number.
     pub greatest: i128,
 }
 
@@ -22,20 +22,20 @@ impl Range {
     fn new(a: i128, b: i128) -> Option<Self> {
         (a >= -FAR && b <= FAR).then_some(Self { least: a, greatest: b })
     }
-    /// All that 64 bits hold.
+    /// All numbers of 64 bits.
     const WORD: Self = Self { least: i64::MIN as i128, greatest: i64::MAX as i128 };
 
-    /// Within what 64 bits hold.
+    /// True if the range fits into 64 bits.
     pub fn fits_word(self) -> bool {
         self.least >= Self::WORD.least && self.greatest <= Self::WORD.greatest
     }
-    /// How many values.
+    /// Number of values.
     pub fn values(self) -> u128 {
         self.greatest.abs_diff(self.least) + 1
     }
 }
 
-/// What states may hold: all of 64 bits where something changes them, else what they are at first.
+/// The ranges of states: all of 64 bits if an action changes them, else their initial value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// [`QueueField::AdmState`]
@@ -60,7 +60,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What a field may hold.
+    /// The range of a field.
     pub fn of_place(&self, place: Place) -> Range {
         let (least, greatest) = match place {
             Place::Packet(_, field) | Place::Head(_, field) => of_packet(field),
@@ -92,7 +92,7 @@ fn of_packet(field: PacketField) -> (i64, i64) {
 }
 
 impl Limits {
-    /// What a number may come to; `None`: perhaps more than may be.
+    /// The range of a number; `None` if it may exceed the bounds.
     pub fn of(&self, int: &Int) -> Option<Range> {
         let both = |a: &Int, b: &Int| Some((self.of(a)?, self.of(b)?));
         match int {
@@ -118,7 +118,7 @@ impl Limits {
         }
     }
 
-    /// Every step on the way to this number stays within 64 bits.
+    /// True if all intermediate results stay within 64 bits.
     pub fn fits_words(&self, int: &Int) -> bool {
         let fits = self.of(int).is_some_and(Range::fits_word);
         fits && match int {
@@ -130,7 +130,7 @@ impl Limits {
         }
     }
 
-    /// Every number that is compared stays within bounds.
+    /// True if all compared numbers stay within bounds.
     pub fn fit(&self, test: &IntTest) -> bool {
         match test {
             IntTest::Constant(_) => true,

@@ -1,30 +1,31 @@
-//! From a comparator to a key: packets then need be compared by numbers only, computed once as they arrive (M8).
+//! From a comparator to a key, so that packets are compared by numbers that are computed once, on arrival (M8).
 //!
 //! `e(p1) < e(p2)` has the key e, `>` its negative, and `e(p1) < e(p2) || e(p1) == e(p2) && REST` the key e followed by
-//! that of the rest. Which structure keeps the packets follows from the key (M7).
+//! the key of the rest. The key determines the data structure for the packets (M7).
 
 use super::expression::{PacketField, Place, Relation, Which};
 use super::integer::{Int, IntTest};
 use super::range::Limits;
 
-/// Levels of an order that is kept in lists, one per level.
+/// Largest number of levels of an order that is implemented as one list per level.
 pub const LEVELS: u128 = 4096;
 
-/// How an order can be kept. Keys are of the first of a comparator's two; the least ranks first, then the earliest.
+/// How an order can be implemented. Keys are of the first entity of a comparator; the smallest key ranks first, then
+/// the earliest arrival.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Rank {
     /// By arrival alone.
     Arrival {
-        /// The latest ranks first.
+        /// The latest arrival ranks first.
         latest: bool,
     },
-    /// By a key of few values.
+    /// By a key with few values.
     Bounded {
         /// The key.
         key: Int,
-        /// Its least value.
+        /// Its smallest value.
         least: i128,
-        /// How many values.
+        /// Number of values.
         levels: u16,
     },
     /// By a key.
@@ -37,10 +38,10 @@ pub enum Rank {
 }
 
 impl Rank {
-    /// Of a comparator.
+    /// The rank of a comparator.
     pub fn of(test: &IntTest, limits: &Limits) -> Self {
         let Some(mut keys) = keys(test) else { return Self::Unranked };
-        // Among equals the earlier arrival ranks first anyway.
+        // Ties go to the earlier arrival anyway.
         while keys.last() == Some(&arrival()) {
             keys.pop();
         }
@@ -60,7 +61,7 @@ impl Rank {
         }
     }
 
-    /// Its key, if it needs one.
+    /// The key, if it has one.
     pub fn key(&self) -> Option<&Int> {
         match self {
             Self::Bounded { key, .. } | Self::General { key } => Some(key),
@@ -73,7 +74,7 @@ fn arrival() -> Int {
     Int::Read(Place::Packet(Which::First, PacketField::Arrival))
 }
 
-/// Keys by which the test is a lexicographic order.
+/// The keys of a test that is a lexicographic order.
 fn keys(test: &IntTest) -> Option<Vec<Int>> {
     match test {
         IntTest::Constant(false) => Some(Vec::new()),
@@ -98,7 +99,7 @@ fn chain(first: &IntTest, then: &IntTest) -> Option<Vec<Int>> {
     Some([vec![key], rest].concat())
 }
 
-/// The key of `a < b`, if it is the same of both.
+/// The key of `a < b`, if both sides have the same one.
 fn strict(relation: Relation, a: &Int, b: &Int) -> Option<Int> {
     if let (Int::Sub(a, b), Int::Constant(0)) = (a, b) {
         return strict(relation, a, b);
@@ -116,14 +117,14 @@ fn strict(relation: Relation, a: &Int, b: &Int) -> Option<Int> {
     }
 }
 
-/// The test is that both have this key.
+/// True if the test is the equality of this key.
 fn ties(test: &IntTest, key: &Int) -> bool {
     let IntTest::Compare(Relation::Equal, a, b) = test else { return false };
     let (a, b) = if only(a, Which::First) { (a, b) } else { (b, a) };
     *b == a.swapped() && (a == key || -a.clone() == *key)
 }
 
-/// It reads fields of this one of the two, and none of the other's.
+/// True if it reads fields of this entity only.
 fn only(int: &Int, which: Which) -> bool {
     let (mut some, mut others) = (false, false);
     int.places(&mut |place| match place.which() {
@@ -133,7 +134,7 @@ fn only(int: &Int, which: Which) -> bool {
     some && !others
 }
 
-/// One key that orders as all of them do one after the other.
+/// One key with the same order as these keys one after the other.
 fn packed(keys: Vec<Int>, limits: &Limits) -> Option<Int> {
     let mut keys = keys.into_iter();
     let first = keys.next()?;

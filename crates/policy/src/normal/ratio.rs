@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// A fraction in lowest terms with a positive denominator. Arithmetic gives `None` where 128 bits do not suffice:
-/// nothing wraps, nothing saturates.
+/// A fraction in lowest terms with a positive denominator. Arithmetic returns `None` if 128 bits are not enough: it
+/// neither wraps nor saturates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ratio {
     numerator: i128,
@@ -17,19 +17,19 @@ fn common(mut a: i128, mut b: i128) -> i128 {
     a.abs().max(1)
 }
 
-// By name: they may fail, which operators may not.
+// Methods, because they may fail, which operators may not.
 #[allow(clippy::should_implement_trait)]
 impl Ratio {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self { numerator: 0, denominator: 1 };
-    /// The whole.
+    /// One.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
 
     /// A whole number.
     pub fn whole(n: i64) -> Self {
         Self { numerator: i128::from(n), denominator: 1 }
     }
-    /// `n / d`; `None` if `d` is zero, or if the lowest terms have no place in 128 bits.
+    /// `n / d`; `None` if `d` is zero, or if the lowest terms do not fit into 128 bits.
     pub fn new(n: i128, d: i128) -> Option<Self> {
         if d == 0 || n == i128::MIN || d == i128::MIN {
             return None;
@@ -45,11 +45,11 @@ impl Ratio {
     pub fn denominator(self) -> i128 {
         self.denominator
     }
-    /// The whole number that it is, if it is one.
+    /// Its value, if it is whole.
     pub fn as_whole(self) -> Option<i128> {
         (self.denominator == 1).then_some(self.numerator)
     }
-    /// The greatest whole number that is not more.
+    /// The value rounded down.
     pub fn floor(self) -> i128 {
         self.numerator.div_euclid(self.denominator)
     }
@@ -71,7 +71,7 @@ impl Ratio {
     }
     /// `self * other`
     pub fn mul(self, other: Self) -> Option<Self> {
-        // Crosswise first: products in lowest terms are the smallest there are.
+        // Common factors are removed crosswise first, so that the products are already in lowest terms.
         let (a, b) = (common(self.numerator, other.denominator), common(other.numerator, self.denominator));
         let numerator = (self.numerator / a).checked_mul(other.numerator / b)?;
         Self::new(numerator, (self.denominator / b).checked_mul(other.denominator / a)?)
@@ -80,18 +80,18 @@ impl Ratio {
     pub fn div(self, other: Self) -> Option<Self> {
         self.mul(Self::new(other.denominator, other.numerator)?)
     }
-    /// What is left of one whole number by another that is positive: never negative.
+    /// The remainder of whole numbers for a positive divisor, never negative.
     pub fn rem(self, other: Self) -> Option<Self> {
         let (of, by) = (self.as_whole()?, other.as_whole()?);
         if by <= 0 { None } else { Self::new(of.rem_euclid(by), 1) }
     }
-    /// Which is more; `None` if the products have no place.
+    /// The order of both; `None` if the products do not fit.
     pub fn compare(self, other: Self) -> Option<Ordering> {
         Some(self.sub(other)?.numerator.cmp(&0))
     }
-    /// A draw of 64 uniform bits falls within this share of all.
+    /// True if a draw of 64 uniform bits falls within this share.
     pub fn admits(self, draw: u64) -> bool {
-        // Both sides times 2⁶⁴; probabilities have at most 18 decimals, so that nothing exceeds 128 bits.
+        // Both sides times 2⁶⁴; probabilities have at most 18 decimals, so nothing exceeds 128 bits.
         i128::from(draw).saturating_mul(self.denominator) < self.numerator.saturating_mul(1 << 64)
     }
 }

@@ -1,4 +1,4 @@
-//! What a policy looks at, for drivers whose packets do not carry all fields.
+//! The fields that a policy reads, for drivers whose packets do not carry all fields.
 
 use super::expression::{PacketField, Place};
 use super::{Action, Case, Policy, Select};
@@ -29,7 +29,7 @@ pub fn of(policy: &Policy) -> BTreeSet<PacketField> {
     found
 }
 
-/// Every place that the cases of an attribute read.
+/// All fields that the cases of an attribute read.
 pub(crate) fn of_cases(cases: &[Case]) -> Vec<Place> {
     let mut places = Vec::new();
     for case in cases {

@@ -1,8 +1,8 @@
 //! From tokens to the tree: the grammar of the specification (M2), rule by rule and under its names.
 //!
 //! CHOICE OpenQueue §2.3.1: arrays may have several dimensions, an index may be bound by the name on the left (`in[i:
-//! 1..3] = Port(voq[i][1..3]);`), and `connect` wires ports to queues: the paper writes `q1 = ..; ...; qk = ..;` and
-//! draws the wires. Other reading: none; three levels of queues cannot be written otherwise.
+//! 1..3] = Port(voq[i][1..3]);`), and `connect` wires ports to queues. The paper writes `q1 = ..; ...; qk = ..;` and
+//! draws the wires. Other reading: none of these; but then three levels of queues cannot be written.
 
 use super::token::{Token, tokens};
 use super::tree::*;
@@ -11,7 +11,7 @@ use chumsky::error::{Rich, RichPattern, RichReason};
 use chumsky::input::{Stream, ValueInput};
 use chumsky::prelude::*;
 
-/// The tree of `text`, or what is wrong with it.
+/// Parses `text`. Returns the tree, or the mistakes.
 pub fn parse(text: &str) -> Result<File, Vec<Diagnostic>> {
     let tokens = tokens(text)?;
     let end = SimpleSpan::from(text.len()..text.len());
@@ -27,7 +27,7 @@ type Error<'t, 's> = extra::Err<Rich<'t, Token<'s>, SimpleSpan>>;
 trait Tokens<'t, 's: 't>: ValueInput<'t, Token = Token<'s>, Span = SimpleSpan> {}
 impl<'t, 's: 't, I: ValueInput<'t, Token = Token<'s>, Span = SimpleSpan>> Tokens<'t, 's> for I {}
 
-/// A parser of such.
+/// A parser of these tokens.
 trait Rule<'t, 's: 't, I: Tokens<'t, 's>, O>: Parser<'t, I, O, Error<'t, 's>> + Clone {}
 impl<'t, 's: 't, I: Tokens<'t, 's>, O, P: Parser<'t, I, O, Error<'t, 's>> + Clone> Rule<'t, 's, I, O> for P {}
 
@@ -67,7 +67,7 @@ fn number<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Number> {
 
 fn decimal(text: &str) -> Number {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    // The lexer has seen to it that there are not too many.
+    // The lexer has limited the number of digits.
     let digits = format!("{whole}{decimals}").parse().unwrap_or(u64::MAX);
     Number { digits, decimals: decimals.len() as u32 }
 }
@@ -99,7 +99,7 @@ fn name<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Name> {
 
 /// `path`
 fn path<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Path> {
-    // The dialect of policy files names the queue itself (`Queue.length`).
+    // In policy files, `Queue.length` refers to the queue itself.
     let entity = select! { Token::Reserved(word @ ("Queue" | "Buffer" | "Port")) => word.to_owned() };
     let entity = spanned(entity).map(|word| Name { word, indices: Vec::new() });
     let head_of_line = reserved("getHOL").then(sign("(")).then(sign(")")).to(Step::HeadOfLine);
@@ -115,7 +115,7 @@ fn sum<'t, 's: 't, I: Tokens<'t, 's>>(
     let truth = select! { Token::Reserved("true") => true, Token::Reserved("false") => false };
     let arguments = expression.clone().separated_by(sign(",")).collect::<Vec<_>>();
     let arguments = arguments.delimited_by(sign("("), sign(")")).or_not();
-    // What is called is no field: it is read on, and refused.
+    // A field cannot be called: a call is parsed, and then refused.
     let called = path()
         .then(arguments)
         .validate(|(path, call), e, errors| {
@@ -167,7 +167,7 @@ fn binary(one: Spanned<Expression>, operator: Operator, other: Spanned<Expressio
     Spanned::new(Expression::Binary(operator, Box::new(one), Box::new(other)), span)
 }
 
-/// Operands with such operators between them, from the left.
+/// Left-associative operands with such operators between them.
 fn left<'t, 's: 't, I: Tokens<'t, 's>>(
     operand: impl Rule<'t, 's, I, Spanned<Expression>> + 't,
     operators: &'static [Operator],
@@ -205,7 +205,7 @@ fn cases<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Vec<Spanned<Ca
     case.separated_by(sign(".")).at_least(1).collect().boxed()
 }
 
-/// What a definition, or an attribute, may be.
+/// The body of a definition, or of an attribute.
 fn body<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Body> {
     cases().map(Body::Cases).or(expression().map(Body::Expression)).boxed()
 }
@@ -244,7 +244,7 @@ fn value<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Value> {
     let argument = number().map(Argument::Number).or(name().map(Argument::Name));
     let arguments = spanned(argument).separated_by(sign(",")).collect().delimited_by(sign("("), sign(")"));
     let named = word().then(arguments.or_not()).then_ignore(sign(";").rewind());
-    // The one word of an attribute that is also an action's.
+    // The one word that is both an attribute's value and an action.
     let dropping = spanned(reserved("drop").to("drop".to_owned())).then_ignore(sign(";").rewind());
     let inline = reserved("inline").ignore_then(expression().delimited_by(sign("{"), sign("}")));
     choice((

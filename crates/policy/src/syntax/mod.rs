@@ -1,4 +1,4 @@
-//! The language as text: tokens, grammar, tree, and the printer that leads back.
+//! The language as text: tokens, grammar, tree, and the printer back to text.
 
 mod grammar;
 mod print;

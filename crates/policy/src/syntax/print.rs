@@ -1,4 +1,4 @@
-//! From the tree to text that has this tree.
+//! From the tree to text that parses to the same tree.
 
 use super::tree::*;
 
@@ -114,7 +114,7 @@ fn value(it: &Value) -> String {
 
 fn body(it: &Body) -> String {
     match it {
-        // In parentheses: a word alone would be a name.
+        // In parentheses, because a word alone would be a name.
         Body::Expression(expression) => format!("({})", print_expression(&expression.node)),
         Body::Cases(cases) => cases.iter().map(|one| case(&one.node)).collect::<Vec<_>>().join("."),
     }
@@ -137,19 +137,19 @@ fn action(it: &Action) -> String {
     }
 }
 
-/// Where only sums may stand, all that binds less is in parentheses.
+/// Where the grammar has a sum, weaker operators need parentheses.
 fn sum(it: &Spanned<Expression>) -> String {
     at_least(&it.node, Operator::Plus.strength())
 }
 
-/// An expression, with the parentheses that it needs.
+/// An expression with the necessary parentheses.
 pub fn print_expression(it: &Expression) -> String {
     at_least(it, 0)
 }
 
-/// Between a conjunction and a comparison.
+/// The precedence of `!`, between a conjunction and a comparison.
 const NOT: u8 = 3;
-/// A minus sign takes an atom only.
+/// The operand of a minus sign is an atom.
 const ATOM: u8 = 8;
 
 fn at_least(it: &Expression, least: u8) -> String {
@@ -161,7 +161,7 @@ fn at_least(it: &Expression, least: u8) -> String {
         Expression::Not(inner) => (NOT, format!("!{}", at_least(&inner.node, NOT + 1))),
         Expression::Binary(operator, left, right) => {
             let strength = operator.strength();
-            // A comparison does not take comparisons.
+            // The operands of a comparison are not comparisons.
             let left_least = if strength == Operator::Less.strength() { strength + 1 } else { strength };
             let (left, right) = (at_least(&left.node, left_least), at_least(&right.node, strength + 1));
             (strength, format!("{left} {} {right}", operator.word()))

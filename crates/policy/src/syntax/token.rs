@@ -4,27 +4,27 @@ use crate::diagnose::{Class, Diagnostic, Span};
 use logos::Logos;
 use std::fmt;
 
-/// Parentheses in each other: more would not be read by people either, and the parser descends as deep.
+/// Depth of nested parentheses, which is also the recursion depth of the parser.
 const DEPTH: usize = 32;
-/// Operators of one expression, for the same reason.
+/// Number of operators of one expression, which also limits recursion.
 const OPERATORS: usize = 256;
-/// Digits of a number: as many as 64 bits hold.
+/// Number of digits of a number: as many as fit into 64 bits.
 const DIGITS: usize = 18;
 
 /// A token.
 #[derive(Logos, Clone, Copy, PartialEq, Eq, Debug)]
 #[logos(skip r"[ \t\r\n\f]+", skip r"//[^\n]*")]
 pub enum Token<'s> {
-    /// Digits, perhaps with a decimal point.
+    /// Digits, optionally with a decimal point.
     #[regex(r"[0-9]+(\.[0-9]+)?")]
     Number(&'s str),
     /// A word that is not reserved.
     #[regex(r"[A-Za-z][A-Za-z0-9_]*")]
     Word(&'s str),
-    /// A text in quotation marks.
+    /// A string in quotation marks.
     #[regex(r#""[^"\n]*""#)]
     Text(&'s str),
-    /// A text that does not end on its line.
+    /// A string without an end on its line.
     #[regex(r#""[^"\n]*"#)]
     OpenText,
     /// A reserved word.
@@ -93,7 +93,7 @@ impl fmt::Display for Token<'_> {
     }
 }
 
-/// The tokens of `text`, with their places.
+/// The tokens of `text`, with their positions.
 pub fn tokens(text: &str) -> Result<Vec<(Token<'_>, Span)>, Vec<Diagnostic>> {
     let (mut tokens, mut wrong) = (Vec::new(), Vec::new());
     let (mut depth, mut operators) = (0usize, 0usize);
@@ -106,7 +106,7 @@ pub fn tokens(text: &str) -> Result<Vec<(Token<'_>, Span)>, Vec<Diagnostic>> {
         match token {
             Token::Sign("(") => depth += 1,
             Token::Sign(")") => depth = depth.saturating_sub(1),
-            // Where an expression begins.
+            // The start of an expression.
             Token::Sign(";" | "=" | ":=" | "{") => operators = 0,
             Token::Sign("+" | "-" | "*" | "/" | "%" | "<" | "<=" | ">" | ">=") => operators += 1,
             Token::Sign("==" | "!=" | "&&" | "||" | "!") => operators += 1,

@@ -1,13 +1,13 @@
-//! The tree of a file. Every node knows its place; two trees are equal if they differ in nothing but places.
+//! The tree of a file. Every node has its position; two trees are equal if they differ in positions only.
 
 use crate::diagnose::Span;
 
-/// Something, and where it stands.
+/// A node and its position.
 #[derive(Clone, Debug)]
 pub struct Spanned<T> {
-    /// What.
+    /// The node.
     pub node: T,
-    /// Where.
+    /// The position.
     pub span: Span,
 }
 
@@ -27,7 +27,7 @@ impl<T> Spanned<T> {
 /// A file.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct File {
-    /// In their order.
+    /// In order.
     pub statements: Vec<Spanned<Statement>>,
 }
 
@@ -40,11 +40,11 @@ pub enum Statement {
     Const(Spanned<String>, Spanned<Number>),
     /// `[KIND] NAME = CONSTRUCTOR;`
     Declaration {
-        /// What is written before the name.
+        /// The word before the name.
         kind: Option<Spanned<Kind>>,
-        /// Whose.
+        /// The name of the entity.
         name: Name,
-        /// What it is made of.
+        /// The constructor.
         made: Spanned<Constructor>,
     },
     /// `NAME(PARAMETERS) = BODY`
@@ -58,18 +58,18 @@ pub enum Statement {
     },
     /// `NAME.ATTRIBUTE = VALUE;`
     Assignment {
-        /// Whose.
+        /// The name of the entity.
         name: Name,
-        /// Which.
+        /// The attribute.
         attribute: Spanned<Attribute>,
-        /// To what.
+        /// The value.
         value: Spanned<Value>,
     },
     /// `connect(PORT -> QUEUE);`
     Connection {
-        /// Where packets leave.
+        /// The port that packets leave.
         from: Name,
-        /// Where they go on.
+        /// The queue that they enter.
         to: Name,
     },
 }
@@ -85,7 +85,7 @@ pub enum Kind {
     Port,
 }
 
-/// A name, perhaps of an array.
+/// A name, or an element of an array.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Name {
     /// The word.
@@ -94,20 +94,20 @@ pub struct Name {
     pub indices: Vec<Spanned<Index>>,
 }
 
-/// Which of an array.
+/// Which elements of an array.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Index {
-    /// One.
+    /// One element.
     At(Bound),
     /// From the first to the last, both included.
     All(Bound, Bound),
-    /// The same, and the statement refers to each by this word.
+    /// The same, and the statement refers to the index by this word.
     Each(String, Bound, Bound),
-    /// In a connection: the one that a field of the packet names.
+    /// In a connection: the element given by a field of the packet.
     Field(String, Spanned<String>),
 }
 
-/// An index, or an end of a range.
+/// An index, or a bound of a range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// A number.
@@ -116,7 +116,7 @@ pub enum Bound {
     Word(String),
 }
 
-/// What an entity is made of.
+/// The constructor of an entity.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Constructor {
     /// `Queue(SIZE [UNIT])`
@@ -127,7 +127,7 @@ pub enum Constructor {
     Port(Option<Spanned<Rate>>, Vec<Name>),
 }
 
-/// What sizes are counted in.
+/// Units of sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SizeUnit {
     /// Packets.
@@ -139,13 +139,13 @@ pub enum SizeUnit {
 /// A port's rate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rate {
-    /// How much.
+    /// The number.
     pub amount: Number,
-    /// Of what.
+    /// Its unit.
     pub unit: RateUnit,
 }
 
-/// What rates are counted in.
+/// Units of rates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RateUnit {
     /// Percent of the link.
@@ -158,23 +158,23 @@ pub enum RateUnit {
     Gbps,
 }
 
-/// A number as it is written: `digits` without the point, of which the last `decimals` stand behind it.
+/// A number as written: `digits` without the point, the last `decimals` of which are after the point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Number {
     /// All digits.
     pub digits: u64,
-    /// How many of them stand behind the point.
+    /// Number of digits after the point.
     pub decimals: u32,
 }
 
-/// What an attribute is set to.
+/// The value of an attribute.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
-    /// A definition or a native routine, perhaps with arguments.
+    /// A definition or a native routine, optionally with arguments.
     Named(Spanned<String>, Option<Vec<Spanned<Argument>>>),
     /// `inline { EXPRESSION }`
     Inline(Spanned<Expression>),
-    /// What a definition would have.
+    /// The same as the body of a definition.
     Body(Body),
 }
 
@@ -192,16 +192,16 @@ pub enum Argument {
 pub enum Body {
     /// A comparator's, or a condition without actions.
     Expression(Spanned<Expression>),
-    /// A condition's: the first that matches.
+    /// The cases of a condition, of which the first that matches applies.
     Cases(Vec<Spanned<Case>>),
 }
 
-/// When, and what then.
+/// A condition with its actions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Case {
-    /// When.
+    /// The condition.
     pub test: Spanned<Expression>,
-    /// What then, in this order.
+    /// The actions, in order.
     pub actions: Vec<Spanned<Action>>,
 }
 
@@ -214,11 +214,11 @@ pub enum Action {
     Mark,
     /// The control plane, or the neighbour, is notified.
     Notify,
-    /// A state becomes this.
+    /// A state is set to this value.
     Modify(Option<Spanned<String>>, Spanned<String>, Spanned<Expression>),
 }
 
-/// An expression: numbers and Booleans, which the checker tells apart.
+/// An expression: a number or a Boolean, which the checker distinguishes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Expression {
     /// A number.
@@ -235,12 +235,12 @@ pub enum Expression {
     Binary(Operator, Box<Spanned<Expression>>, Box<Spanned<Expression>>),
 }
 
-/// A field, by the way to it.
+/// A field, by the path to it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Path {
-    /// Where it begins.
+    /// The first element.
     pub head: Name,
-    /// What follows.
+    /// The further steps.
     pub steps: Vec<Spanned<Step>>,
 }
 
@@ -266,7 +266,7 @@ macro_rules! words {
             pub fn word(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
             }
-            /// What is written so.
+            /// The one that is written so.
             pub fn of(word: &str) -> Option<Self> {
                 match word { $($word => Some(Self::$name),)* _ => None }
             }
@@ -276,7 +276,7 @@ macro_rules! words {
 pub(crate) use words;
 
 words! {
-    /// Operators, from those that bind least.
+    /// Operators, from the weakest to the strongest.
     Operator {
         /// Either.
         Or = "||",
@@ -308,7 +308,7 @@ words! {
 }
 
 impl Operator {
-    /// How tightly it binds.
+    /// Its precedence.
     pub fn strength(self) -> u8 {
         use Operator::{And, Minus, Modulo, Or, Over, Plus, Times};
         match self {
@@ -324,33 +324,33 @@ impl Operator {
 words! {
     /// Attributes of entities.
     Attribute {
-        /// Order in which packets are worth keeping; its last is the victim.
+        /// The order of admission; the last packet is the victim.
         AdmPrio = "admPrio",
-        /// Order of packets in a queue; its first is head of line.
+        /// The order of packets in a queue; the first packet is the head of line.
         ProcPrio = "procPrio",
-        /// The same (as Figure 2.13 spells it).
+        /// The same, as spelt in Figure 2.13.
         ProPrio = "proPrio",
-        /// Order of a buffer's queues; its last gives up a packet.
+        /// The order of a buffer's queues; the last one gives up a packet.
         QueuePrio = "queuePrio",
         /// Order of a port's queues.
         SchedPrio = "schedPrio",
-        /// When there is congestion, and what then.
+        /// Cases on congestion.
         Congestion = "congestion",
-        /// What then, apart from the condition.
+        /// Actions on congestion, if they are separate from the condition.
         CongAction = "congAction",
-        /// After a packet was admitted.
+        /// Cases after a packet was admitted.
         PostAdmAct = "postAdmAct",
-        /// After a packet was scheduled.
+        /// Cases after a packet was scheduled.
         PostSchedAct = "postSchedAct",
-        /// Which of a port's queues a packet joins.
+        /// The choice of the queue that a packet joins.
         QueueSelect = "queueSelect",
-        /// The state for admission, at first.
+        /// The initial state for admission.
         AdmState = "admState",
-        /// The state for scheduling, at first.
+        /// The initial state for scheduling.
         SchedState = "schedState",
-        /// What becomes of a queue's scheduling state when packets come after it was empty.
+        /// What happens to the scheduling state of a queue when packets arrive after it was empty.
         Returning = "returning",
-        /// What a connected port does when the next queue does not admit.
+        /// What a connected port does if the next queue does not admit a packet.
         WhenFull = "whenFull",
     }
 }

@@ -1,5 +1,5 @@
-//! An eBPF queueing discipline: trees with the comparator as callback, lists, maps of states; `skb->mark` is the value,
-//! a ring buffer takes what is notified.
+//! An eBPF queueing discipline: trees with the comparator as callback, lists, and maps of states. `skb->mark` is a
+//! packet's value, and notifications go to a ring buffer.
 
 use super::Refusals;
 use super::parts::{
@@ -9,9 +9,9 @@ use crate::engine::decisions::Decisions;
 use crate::normal::expression::PacketField;
 use crate::normal::{Action, Policy, reads};
 
-/// A socket buffer has a mark, a priority, a length, a hash and an instant; it has no room for these.
+/// Fields that a socket buffer has no room for; it has a mark, a priority, a length, a hash and a time.
 const ABSENT: [PacketField; 3] = [PacketField::Processing, PacketField::Slack, PacketField::Dst];
-/// A search under a lock is short; the published runtime has as many.
+/// A search under a lock must be short; the published runtime has the same limit.
 const MOST_QUEUES: usize = 16;
 
 pub(super) fn check(policy: &Policy, found: &mut Refusals) {

@@ -1,9 +1,9 @@
-//! What a policy can be compiled for, and what each target cannot keep. A policy is refused then, with the reason: what
-//! it means is never approximated.
+//! The targets of compilation, and the features of a policy that each target does not support. Such a policy is refused
+//! with the reason: its meaning is never approximated.
 //!
-//! The table is that of OpenQueue §2.5 and of what kernels and switches offer today: an eBPF queueing discipline
-//! (`Qdisc_ops`, Linux 6.16) keeps orders and victims of one port; a program of tc decides about single packets and
-//! has no queue; P4's v1model has programs around queues that are not programmable.
+//! The table follows OpenQueue §2.5 and what kernels and switches offer today: an eBPF queueing discipline
+//! (`Qdisc_ops`, Linux 6.16) supports orders and victims of one port; a tc program decides about single packets and has
+//! no queue; P4's v1model has programs around queues that are not programmable.
 
 mod bpf_qdisc;
 mod p4;
@@ -14,21 +14,21 @@ use crate::generate;
 use crate::normal::Policy;
 use std::fmt;
 
-/// What a policy can be compiled for.
+/// A target of compilation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Target {
-    /// Rust, for simulators and switches in software.
+    /// Rust, for simulators and software switches.
     Rust,
-    /// A queueing discipline of Linux, in eBPF.
+    /// A Linux queueing discipline in eBPF.
     BpfQdisc,
-    /// A program of Linux' traffic control that admits, drops and marks.
+    /// A program of Linux traffic control that admits, drops and marks.
     TcBpf,
     /// P4 for v1model.
     P4,
 }
 
 impl Target {
-    /// All of them.
+    /// All targets.
     pub const ALL: [Self; 4] = [Self::Rust, Self::BpfQdisc, Self::TcBpf, Self::P4];
 
     /// Its name.
@@ -41,7 +41,7 @@ impl Target {
         }
     }
 
-    /// What it is.
+    /// Its description.
     pub fn about(self) -> &'static str {
         match self {
             Self::Rust => "Rust, for switches in software: everything",
@@ -51,13 +51,13 @@ impl Target {
         }
     }
 
-    /// Code for it is generated, not only checked whether there could be.
+    /// True if code for it is generated; otherwise a policy is only checked for it.
     pub fn is_generated(self) -> bool {
         self != Self::P4
     }
 }
 
-/// Code of a policy for a target.
+/// Compiles a policy for a target.
 ///
 /// ```
 /// use thalweg_policy::target::{Target, compile};
@@ -70,7 +70,7 @@ impl Target {
 /// ```
 ///
 /// # Errors
-/// All that the target cannot keep of it; none, if code for the target is not generated.
+/// All features that the target does not support; an empty list if code for the target is not generated.
 pub fn compile(policy: &Policy, target: Target) -> Result<String, Vec<Refusal>> {
     let refused = refusals(policy, target);
     if !refused.is_empty() {
@@ -84,14 +84,14 @@ pub fn compile(policy: &Policy, target: Target) -> Result<String, Vec<Refusal>> 
     }
 }
 
-/// What a target cannot keep.
+/// A feature that a target does not support.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Refusal {
-    /// Of what: `queue q, procPrio`.
+    /// The part of the policy: `queue q, procPrio`.
     pub part: String,
-    /// Why not.
+    /// The reason.
     pub reason: String,
-    /// What would do.
+    /// A hint.
     pub way_out: String,
 }
 
@@ -101,7 +101,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// All that a target cannot keep of a policy, in its order; nothing if it keeps all of it.
+/// All features of a policy that a target does not support, in the order of the policy.
 pub fn refusals(policy: &Policy, target: Target) -> Vec<Refusal> {
     let mut found = Refusals::default();
     match target {
@@ -113,7 +113,7 @@ pub fn refusals(policy: &Policy, target: Target) -> Vec<Refusal> {
     found.0
 }
 
-/// What was found.
+/// The refusals found so far.
 #[derive(Default, Debug)]
 struct Refusals(Vec<Refusal>);
 

@@ -1,5 +1,5 @@
-//! P4 for v1model: a program before the queues and one behind them, which sees their depth in packets; the queues are
-//! first in, first out, and served by strict priority, as configured.
+//! P4 for v1model: a program before the queues and one after them, which sees their depth in packets. The queues are
+//! first in, first out, with strict priorities that are configured.
 
 use super::Refusals;
 use super::parts::{
@@ -60,7 +60,7 @@ fn check_sizes(policy: &Policy, found: &mut Refusals) {
     }
 }
 
-/// Strict priority by what never changes is all that can be configured.
+/// Only strict priority by constants can be configured.
 fn check_schedules(policy: &Policy, decisions: &Decisions, found: &mut Refusals) {
     for (part, order) in orders(policy, decisions).iter().filter(|(part, _)| part.ends_with("schedPrio")) {
         let is_fixed = |place: &Place| match place {

@@ -1,4 +1,4 @@
-//! The parts of a policy that targets look at: orders, hooks, and what they read.
+//! The parts of a policy that targets check: orders, hooks, and the fields that they read.
 
 use super::Refusals;
 use crate::engine::decisions::{Decided, Decisions, OfOwner, Ordering};
@@ -70,14 +70,14 @@ pub(super) fn orders<'a>(policy: &Policy, decisions: &'a Decisions) -> Vec<(Stri
     all
 }
 
-/// Every place that an order reads.
+/// Every field that an order reads.
 pub(super) fn read_by_order(order: &Ordering) -> Vec<Place> {
     let mut places = Vec::new();
     numbers(&order.test, &mut |number| number.places(&mut |place| places.push(place)));
     places
 }
 
-/// How much waits somewhere.
+/// True for a length of a queue or a buffer.
 pub(super) fn is_occupancy(place: Place) -> bool {
     matches!(
         place,
@@ -85,7 +85,7 @@ pub(super) fn is_occupancy(place: Place) -> bool {
     )
 }
 
-/// The packet's field that is read.
+/// The packet field that is read, if it is one.
 pub(super) fn packet_field(place: Place) -> Option<PacketField> {
     match place {
         Place::Packet(_, field) | Place::Head(_, field) => Some(field),
@@ -93,7 +93,7 @@ pub(super) fn packet_field(place: Place) -> Option<PacketField> {
     }
 }
 
-/// Every number of a test.
+/// Calls `see` for every number of a test.
 pub(super) fn numbers(test: &IntTest, see: &mut dyn FnMut(&Int)) {
     match test {
         IntTest::Constant(_) => {}
@@ -109,7 +109,7 @@ pub(super) fn numbers(test: &IntTest, see: &mut dyn FnMut(&Int)) {
     }
 }
 
-/// Every number of a hook's tests, and of what its states become.
+/// Calls `see` for every number of a hook's tests and of its new states.
 pub(super) fn decided(cases: &[Decided], see: &mut dyn FnMut(&Int)) {
     for case in cases {
         numbers(&case.test, see);
@@ -120,7 +120,7 @@ pub(super) fn decided(cases: &[Decided], see: &mut dyn FnMut(&Int)) {
     }
 }
 
-/// Connected ports, which no target but software has.
+/// Refuses connected ports, which only software supports.
 pub(super) fn check_wires(policy: &Policy, found: &mut Refusals) {
     for port in policy.ports().iter().filter(|port| port.wire.is_some()) {
         let part = format!("port {}, connect", port.name);
@@ -128,7 +128,7 @@ pub(super) fn check_wires(policy: &Policy, found: &mut Refusals) {
     }
 }
 
-/// One device has one port.
+/// Refuses several ports, because a device has one.
 pub(super) fn check_single_port(policy: &Policy, found: &mut Refusals) {
     if policy.ports().len() > 1 {
         let part =
@@ -137,7 +137,7 @@ pub(super) fn check_single_port(policy: &Policy, found: &mut Refusals) {
     }
 }
 
-/// Fields that no packet on a wire has.
+/// Refuses fields that packets on a wire do not have.
 pub(super) fn check_fields(part: &str, places: &[Place], absent: &[PacketField], found: &mut Refusals) {
     for field in places.iter().filter_map(|place| packet_field(*place)).filter(|field| absent.contains(field))
     {
@@ -146,7 +146,7 @@ pub(super) fn check_fields(part: &str, places: &[Place], absent: &[PacketField],
     }
 }
 
-/// Numbers of more than 64 bits on the way. (What a state becomes is computed with a check, as in all engines.)
+/// Refuses intermediate results of more than 64 bits. (New states are computed with a check, as in all engines.)
 pub(super) fn check_words(policy: &Policy, decisions: &Decisions, limits: &Limits, found: &mut Refusals) {
     let wide = "it needs more than 64 bits on the way, which the target does not have";
     let out = "compare smaller numbers, such as size or TOS";
@@ -169,7 +169,7 @@ pub(super) fn check_words(policy: &Policy, decisions: &Decisions, limits: &Limit
     }
 }
 
-/// What states become: in 128 bits, of which divisors and remainders have 64.
+/// Refuses new states that cannot be computed: in 128 bits, with divisors and remainders of 64.
 pub(super) fn check_states(policy: &Policy, decisions: &Decisions, limits: &Limits, found: &mut Refusals) {
     for hook in hooks(policy, decisions) {
         let mut values = hook.decided.iter().flat_map(|case| case.values.iter().flatten());
@@ -180,7 +180,7 @@ pub(super) fn check_states(policy: &Policy, decisions: &Decisions, limits: &Limi
     }
 }
 
-/// Orders of packets that are not first in, first out.
+/// Refuses orders of packets other than first in, first out.
 pub(super) fn check_fifo(policy: &Policy, decisions: &Decisions, reasons: [&str; 2], found: &mut Refusals) {
     let is_fifo = |order: &Ordering| order.rank == Rank::Arrival { latest: false };
     for (queue, made) in policy.queues().iter().zip(&decisions.queues) {

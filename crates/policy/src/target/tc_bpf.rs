@@ -1,5 +1,5 @@
-//! A program of tc in front of a device's queue: it sees packets come, not how they leave. The size of the policy's
-//! queue becomes the limit of a `pfifo` or `bfifo` behind it, which is the same hard bound.
+//! A tc program before a device's queue: it sees arrivals but not departures. The size of the policy's queue becomes
+//! the limit of a `pfifo` or `bfifo` behind the program, which is the same hard bound.
 
 use super::Refusals;
 use super::parts::{
@@ -42,7 +42,8 @@ pub(super) fn check(policy: &Policy, found: &mut Refusals) {
     check_words(policy, &decisions, &policy.limits(), found);
 }
 
-/// What must not happen to a packet that the queue behind drops for its size, and who else would be given up.
+/// Refuses actions that would wrongly apply to a packet that the queue then drops for its size, and drops of packets
+/// other than the arriving one.
 fn check_actions(hook: &Hook<'_>, found: &mut Refusals) {
     let actions = || hook.cases.iter().map(|case| &case.actions);
     let drops = |actions: &Vec<Action>| actions.iter().filter(|action| action.drops()).count();

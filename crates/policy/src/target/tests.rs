@@ -1,4 +1,4 @@
-//! What each target refuses, of small policies and of the library.
+//! The refusals of each target, for small policies and for the library.
 
 use super::*;
 use crate::check;
@@ -16,7 +16,7 @@ fn of_library(name: &str, target: Target) -> Vec<String> {
     refused(&std::fs::read_to_string(path).expect("a policy of the library"), target)
 }
 
-/// Of the library, what a queueing discipline keeps.
+/// The policies of the library that a queueing discipline supports.
 const FITS: &[&str] = &[
     "a1",
     "algorithm-b",

@@ -1,15 +1,15 @@
-//! The load that a traffic section offers to the network, by the course of its family.
+//! The load that a traffic section offers to the network, from the course of its family.
 
 use crate::quantity::Capacity;
 use crate::schema::{Document, Pattern};
 use crate::topology::Graph;
 use crate::traffic::{Course, Expected, Fluid};
 
-/// Packets that a flow has in the network before the first ACK arrives (RFC 6928's window), and then, unless
-/// its path holds more.
+/// Packets of a flow in flight before the first ACK arrives (the initial window of RFC 6928); used later, too, unless
+/// the path holds more.
 const WINDOW: f64 = 10.0;
 
-/// A section's packets.
+/// Sizes of a section's packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub payload: f64,
@@ -22,18 +22,18 @@ pub(super) struct Frame {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Demand {
     pub frame: Frame,
-    /// Flows, those without end included.
+    /// Number of flows, including those without end.
     pub flows: f64,
-    /// Whether it has flows that end.
+    /// True if some flows end.
     pub ends: bool,
     pub course: Course,
-    /// Packets of flows that end, and of those without end by the end of the run.
+    /// Number of packets of flows that end, and of flows without end by the end of the run.
     finite: f64,
     endless: f64,
 }
 
 impl Demand {
-    /// `slowest`: bytes per second of the slowest link between the two hosts, if they are given.
+    /// `slowest`: rate of the slowest link between the two hosts of the section, if it has two, in bytes per second.
     pub fn of(
         doc: &Document,
         graph: &Graph,
@@ -44,7 +44,7 @@ impl Demand {
     ) -> Self {
         let line = (graph.host_rate() / 8.0).max(1.0);
         let until = doc.run.until.0.secs();
-        // A flow's bytes on the wire; where all are of one size, its packets are known exactly.
+        // Mean size of a flow. If all flows have the same size, the number of packets is exact.
         let size = if e.flows > 0.0 { e.bytes / e.flows } else { 0.0 };
         let per_flow = pattern.family().packets(size, frame.payload);
         let fluid = Fluid {
@@ -68,12 +68,12 @@ impl Demand {
         }
     }
 
-    /// It is not over before so many seconds have passed.
+    /// Moves the end of the section to at least this many seconds after its begin.
     pub fn be_over_after(&mut self, takes: f64) {
         self.course.end = self.course.end.max(self.course.begin + takes);
     }
 
-    /// The run ends then.
+    /// Fixes the end of the run, up to which flows without end send.
     pub fn go_on_until(&mut self, end: f64) {
         if !self.ends {
             self.endless = self.course.rate * (self.course.end.min(end) - self.course.begin).max(0.0);
@@ -92,22 +92,22 @@ impl Demand {
         self.endless * self.wire()
     }
 
-    /// Packets by the end of the run.
+    /// Number of packets until the end of the run.
     pub fn packets(&self, end: f64) -> f64 {
         let can = self.course.drain.map_or(f64::INFINITY, |rate| rate * (end - self.course.begin).max(0.0));
         (self.finite + self.endless).min(can)
     }
 
-    /// Packets in the network at a time.
+    /// Number of concurrent packets in the network.
     pub fn inside(&self, doc: &Document, graph: &Graph, slowest: Option<f64>) -> f64 {
         let all = self.finite + self.endless;
         if !self.ends || self.flows < 2.0 {
             let Some(slowest) = slowest else { return all.min(WINDOW * self.course.active) };
-            // What fills the path and the buffer before its slowest link.
+            // Packets that fill the path and the buffer before its slowest link.
             let room = match doc.switch.room() {
                 Capacity::Bytes(b) => b.get() as f64 / self.wire(),
                 Capacity::Packets(p) => f64::from(p),
-                // Datagrams do not listen: all that the link does not carry waits.
+                // Datagrams have no congestion control: everything beyond the rate of the link waits.
                 Capacity::Unlimited if self.course.rate > 0.0 => {
                     (1.0 - slowest / self.wire() / self.course.rate).max(0.0) * all
                 }
@@ -119,7 +119,7 @@ impl Demand {
     }
 }
 
-/// One way through the network, as a guess: the mean link's delay times four.
+/// An estimate of the one-way delay of a path: four times the mean delay of links.
 fn path_delay(graph: &Graph) -> f64 {
     let sum: f64 = graph.links.iter().map(|l| l.delay().secs()).sum();
     4.0 * sum / graph.links.len().max(1) as f64

@@ -1,6 +1,6 @@
-//! Peak memory by part. The peak is when the results are collected: the simulation, the tables made of it, and the rows
-//! they are made from, exist together. The constants are bytes found by measuring and by adding up fields;
-//! the ten scenarios of `tests/python/test_memory.py` hold them to 30 %.
+//! Peak memory by part. The peak occurs when the results are collected, because the simulation, the tables made of it,
+//! and the rows from which they are made exist at the same time. The constants, in bytes, were measured or added up
+//! from fields; the ten scenarios of `tests/python/test_memory.py` check them to within 30 %.
 
 use super::Totals;
 use crate::resolve::schedulers;
@@ -9,14 +9,14 @@ use crate::topology::Graph;
 use std::mem::size_of;
 use thalweg_machines::transport::{Receiver, Sender};
 
-/// A flow: 180 in the simulation (specification, record, connection), 320 in the columns of its table, 200 as
-/// the row that they are made from, and what the allocator rounds up.
+/// A flow: 180 in the simulation (specification, record, connection), 320 in the columns of its table, 200 as a row
+/// from which the table is made, and the rounding of the allocator.
 const FLOW: f64 = 810.0;
 /// A port: 380 in the simulation, 260 in its table.
 const PORT: f64 = 650.0;
 /// A packet with its places in queues and events; its trace while packets are recorded.
 const PACKET: f64 = 130.0;
-/// Of a sender and a receiver without their machines: hosts, timers, the path, a timer event.
+/// A sender and a receiver without their machines: hosts, timers, path, a timer event.
 const CONNECTION: f64 = 160.0;
 /// A sample in the simulation and in its table.
 const QUEUE_SAMPLE: f64 = 96.0;
@@ -24,16 +24,15 @@ const LINK_SAMPLE: f64 = 105.0;
 const CONTROLLER_SAMPLE: f64 = 215.0;
 const ROUND_TRIP: f64 = 88.0;
 const DECISION: f64 = 64.0;
-/// Of a packet that a recorded port sends: its header as it came, and when it left.
+/// A packet sent by a recorded port: its header on arrival, and its departure time.
 const PORT_RECORD: f64 = 80.0;
-/// Rows of a recording that wait to be written: it leaves while the run goes on.
+/// Rows of a recording that have not been written yet: they are written during the run.
 const ROWS: f64 = 600_000.0;
-/// Such a row in the simulation, as columns, and in the writer; further two times for each hop, in each of
-/// the three.
+/// One such row in the simulation, as columns, and in the writer; and two times for each hop in each of the three.
 const ROW: f64 = 200.0;
 const ROW_HOP: f64 = 48.0;
 
-/// Looks of probes at things.
+/// Numbers of samples.
 struct Samples {
     queues: f64,
     links: f64,
@@ -53,13 +52,13 @@ fn looks(doc: &Document, graph: &Graph, t: &Totals) -> Samples {
         links: m.links.as_ref().map_or(0.0, |l| times(l.every.0.secs()) * ports(&l.ports)),
         controllers: m.controllers.as_ref().map_or(0.0, |c| {
             let flows = if c.flows.is_empty() { t.flows.min(16.0) } else { c.flows.len() as f64 };
-            // Only those that are under way are looked at.
+            // Only active flows are sampled.
             times(c.every.0.secs()) * flows.min(t.active.max(1.0))
         }),
     }
 }
 
-/// Samples that probes take.
+/// Number of samples of all probes.
 pub(super) fn samples(doc: &Document, graph: &Graph, t: &Totals) -> f64 {
     let s = looks(doc, graph, t);
     s.queues + s.links + s.controllers
@@ -69,7 +68,7 @@ pub(super) fn parts(doc: &Document, graph: &Graph, t: &Totals) -> Vec<(&'static 
     let ports = 2.0 * graph.links.len() as f64;
     let s = looks(doc, graph, t);
     let busy = t.hops / ports.max(1.0) / t.end.max(1e-12);
-    // NICs have one port each; it runs the switches' scheduler unless it has one of its own.
+    // NICs have one port each, which runs the switches' scheduler unless it has one of its own.
     let at_hosts = f64::from(graph.nics());
     let nic = doc.nic.scheduler.as_ref().unwrap_or(&doc.switch.scheduler);
     let mixed = schedulers(doc).find(|(place, _)| *place == "switch.mix").map(|(_, s)| s.memory(busy));

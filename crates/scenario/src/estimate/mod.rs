@@ -1,5 +1,5 @@
-//! What a run will cost, before it is run and before a flow is drawn: flows × packets × hops, bounded by what
-//! links carry, and what is kept of it in memory.
+//! Estimates the cost of a run without running it or drawing flows: flows × packets × hops, limited by the capacity of
+//! links, and the memory that they need.
 
 mod demand;
 mod memory;
@@ -13,7 +13,7 @@ use crate::workload;
 use demand::{Demand, Frame};
 use ways::Ways;
 
-/// Costs of a run, before it is run. Retransmissions and drops are not known yet and not counted.
+/// The estimated cost of a run. Retransmissions and drops are not included.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Estimate {
     /// Flows.
@@ -26,30 +26,30 @@ pub struct Estimate {
     pub events: u64,
     /// Peak memory until the results have been collected.
     pub memory_bytes: u64,
-    /// What it is made of: (part, bytes), largest first, without those that need nothing.
+    /// Its parts: (part, bytes), largest first, without empty parts.
     pub memory: Vec<(&'static str, u64)>,
-    /// Wall-clock time on one core of a usual machine.
+    /// Wall-clock time on one core of a common machine.
     pub seconds: f64,
 }
 
-/// Seconds per packet-hop: between FIFO (63 ns) and SRPT (139 ns) in networks of about a hundred hosts, as `thalweg
-/// bench` finds on a 2-core cloud machine.
+/// Seconds per packet-hop: between FIFO (63 ns) and SRPT (139 ns) in networks of about a hundred hosts, measured by
+/// `thalweg bench` on a 2-core cloud machine.
 const SECONDS_PER_HOP: f64 = 100e-9;
-/// Events per packet-hop: one, and some for timers and ports that choose at once.
+/// Events per packet-hop: one, and some for timers and for ports whose decisions need an event.
 const EVENTS_PER_HOP: f64 = 1.1;
 
-/// What the parts of the memory are computed from.
+/// The quantities from which memory is computed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
     flows: f64,
     packets: f64,
     hops: f64,
     acks: f64,
-    /// Flows under way at a time.
+    /// Number of concurrent flows.
     active: f64,
-    /// Packets in the network at a time.
+    /// Number of concurrent packets in the network.
     inside: f64,
-    /// When the run ends, seconds.
+    /// End of the run, in seconds.
     end: f64,
 }
 
@@ -73,13 +73,14 @@ pub(crate) fn estimate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Est
         demands.push((section, demand, way));
     }
     let mut t = Totals { end: end(doc, &ways, &mut demands), ..Totals::default() };
-    // Flows without end offer whatever there is time for.
+    // Flows without end send until the end of the run.
     for (_, demand, way) in &mut demands {
         demand.go_on_until(t.end);
         ways.load(*way, demand.endless_bytes());
     }
     for (_, demand, way) in &demands {
-        // No link carries more than it can: flows between two given hosts get their share of the slowest on their way.
+        // No link carries more than its capacity: flows between two given hosts get their share of the slowest link on
+        // their path.
         let packets = demand.packets(t.end) * ways.share(*way, t.end);
         t.flows += demand.flows;
         t.packets += packets;
@@ -100,7 +101,7 @@ pub(crate) fn estimate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Est
     })
 }
 
-/// When the run will be over, seconds: by its clock, or as soon as the flows that count can be complete.
+/// End of the run in seconds: `run.until`, or as soon as the measured flows can be complete.
 fn end(
     doc: &Document,
     ways: &Ways<'_>,

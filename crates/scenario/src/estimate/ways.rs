@@ -1,10 +1,10 @@
-//! The ways of flows whose two hosts are given, and the load that all of them offer to each link.
+//! The paths of sections between two given hosts, and the load that all of them offer to each link.
 
 use crate::topology::Graph;
 use std::collections::BTreeMap;
 use thalweg_units::{NodeId, PortId};
 
-/// Pairs of hosts whose way is looked for; a scenario with more of them is large enough for the mean to do.
+/// Number of pairs of hosts whose paths are computed. In larger scenarios the mean is accurate enough.
 const MOST_WAYS: usize = 256;
 
 pub(super) struct Ways<'a> {
@@ -22,7 +22,7 @@ impl<'a> Ways<'a> {
         Self { graph, adjacency: Vec::new(), known, ways: Vec::new(), offered }
     }
 
-    /// The way of a section between two given hosts, as ports.
+    /// The path of a section between two given hosts, as ports.
     pub fn between(&mut self, pair: (u32, u32)) -> Option<usize> {
         if let Some(way) = self.known.get(&pair) {
             return Some(*way);
@@ -50,30 +50,30 @@ impl<'a> Ways<'a> {
         way.into_iter().flat_map(|w| self.ways[w].iter().copied())
     }
 
-    /// Bytes per second of a port.
+    /// Rate of a port, bytes per second.
     fn rate(&self, port: u32) -> f64 {
         self.graph.direction(PortId(port)).mean_rate().bps() as f64 / 8.0
     }
 
-    /// Wire bytes that are to take a way.
+    /// Adds wire bytes to the load of a path.
     pub fn load(&mut self, way: Option<usize>, bytes: f64) {
         for port in way.into_iter().flat_map(|w| &self.ways[w]) {
             *self.offered.entry(*port).or_default() += bytes;
         }
     }
 
-    /// Share of the offered load that is carried in so many seconds.
+    /// Fraction of the offered load of a path that is carried within this time.
     pub fn share(&self, way: Option<usize>, seconds: f64) -> f64 {
         let shares = self.ports(way).map(|port| self.rate(port) * seconds / self.offered[&port].max(1.0));
         shares.fold(1.0, f64::min)
     }
 
-    /// Seconds until all of the load that is offered to the way has passed.
+    /// Seconds in which all of the offered load of a path can be carried.
     pub fn takes(&self, way: Option<usize>) -> f64 {
         self.ports(way).map(|port| self.offered[&port] / self.rate(port).max(1.0)).fold(0.0, f64::max)
     }
 
-    /// Bytes per second of the slowest link.
+    /// Rate of the slowest link of a path, bytes per second.
     pub fn slowest(&self, way: Option<usize>) -> Option<f64> {
         self.ports(way).map(|port| self.rate(port)).min_by(f64::total_cmp)
     }

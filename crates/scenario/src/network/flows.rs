@@ -27,7 +27,8 @@ pub(super) struct Workload {
 pub(super) fn flows(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Workload, Diagnostic> {
     let drafts = workload::generate(cx, doc, graph)?;
     let mut order: Vec<usize> = (0..drafts.len()).collect();
-    // Those that start by the clock by (start, position), then those that follow, which come after what they follow.
+    // Flows with a start time in the order of (start, position), then flows that follow others, each after its
+    // predecessors.
     order.sort_by_key(|i| {
         let follows = !drafts.followed_by(*i).is_empty();
         (follows, if follows { Time::ZERO } else { drafts.at(*i).start }, *i)
@@ -133,7 +134,7 @@ impl<'a> Nics<'a> {
     }
 }
 
-/// Gives one number to all flows of a section from one host to another, if the section says so.
+/// Gives all flows of a section from one host to another the same connection number, if the section says so.
 fn share_connections(doc: &Document, flows: &mut [FlowSpec]) {
     let mut known: BTreeMap<(u16, u32, u32), u32> = BTreeMap::new();
     for f in flows {

@@ -53,7 +53,8 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<(Netwo
         probes: probes::probes(cx, doc, graph, flows.len())?,
         stop: StopSpec {
             until: Time::from_ps(doc.run.until.0.ps()),
-            // With no measured flow all would be done at once; with a measured flow without end they never are.
+            // With no measured flow the run would end immediately; with a measured flow without end it would never end
+            // early.
             when_measured_done: doc.run.stop_when_done
                 && flows.iter().any(|f| f.measured)
                 && !flows.iter().any(|f| f.size == u64::MAX && doc.traffic[usize::from(f.group)].measured),

@@ -1,4 +1,4 @@
-//! Output queues: what every port schedules by, how much it holds, and which stages packets pass.
+//! Output queues: the scheduler, the buffer and the stages of every port.
 
 use crate::Diagnostic;
 use crate::context::Cx;
@@ -82,15 +82,15 @@ fn group_of(doc: &Document, graph: &Graph, node: NodeId) -> usize {
     }
 }
 
-/// A histogram of priorities, and how it comes to a port.
+/// A histogram of priorities, and which ports it is for.
 type Histogram<'a> = (Cow<'a, [u64]>, OfPort);
 
-/// How a histogram comes to a port.
+/// Which ports a histogram is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OfPort {
-    /// It was recorded at the port.
+    /// The port at which it was recorded.
     Own,
-    /// It is one for several ports.
+    /// Several ports.
     Shared,
 }
 
@@ -164,7 +164,7 @@ fn discipline(
     }
 }
 
-/// The disciplines of a network, each once.
+/// The different disciplines of a network.
 #[derive(Default)]
 struct Disciplines {
     all: Vec<s::DisciplineSpec>,

@@ -1,16 +1,16 @@
-//! Cumulative distributions in files: `size probability` or `size anything probability` (pFabric, ns-2), separated by
-//! blanks or commas; probabilities to 1, or to 100 (HPCC). A header may come first, or the mean size alone in a line,
-//! which follows from the rest (Homa).
+//! Cumulative distributions in files: lines `size probability` or `size anything probability` (pFabric, ns-2),
+//! separated by blanks or commas; probabilities up to 1, or up to 100 (HPCC). The first line may be a header, or the
+//! mean size alone, which is ignored (Homa).
 
 use super::{ParseError, field, lines};
 
-/// The largest size of a flow, bytes.
+/// Largest size of a flow, bytes.
 const MOST: f64 = 1e18;
 
-/// Points (size, cumulative probability in 0 to 1).
+/// Reads points (size, cumulative probability in 0 to 1).
 ///
 /// # Errors
-/// The first line that breaks the distribution: not numbers, falling, not ending in 1 (or 100).
+/// The first invalid line: one without numbers, a descending size or probability, or an end other than 1 (or 100).
 pub fn parse(text: &str) -> Result<Vec<(f64, f64)>, ParseError> {
     let mut points: Vec<(usize, f64, f64)> = Vec::new();
     for (at, (line, row)) in lines(text).enumerate() {
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(parse("1 1 0\n1 1 0.5\n2107 1 1.0\n"), Ok(vec![(1.0, 0.0), (1.0, 0.5), (2107.0, 1.0)]));
         assert_eq!(parse("\u{feff}\"size\",\"p\"\n\"10\",\"1\"\n"), Ok(vec![(10.0, 1.0)]));
         assert_eq!(parse("# web\r\nsize\tp\r\n10\t0.5\r\n\r\n20 1 \r\n"), Ok(vec![(10.0, 0.5), (20.0, 1.0)]));
-        // Homa: the mean size alone comes first.
+        // Homa's files begin with the mean size alone.
         assert_eq!(
             parse("1744.68\n1      0.025000\n20000      1.000000\n"),
             Ok(vec![(1.0, 0.025), (20000.0, 1.0)])

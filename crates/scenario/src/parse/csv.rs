@@ -1,16 +1,17 @@
-//! CSV as spreadsheets write it: cells in quotes, a byte-order mark, blank lines; `#` starts a comment.
+//! CSV as written by spreadsheets: quoted cells, a byte-order mark, blank lines; `#` starts a comment.
 
 use super::{ParseError, quoted};
 use csv_core::{ReadRecordResult, ReaderBuilder, Terminator};
 use std::borrow::Cow;
 
-/// The cells of a line, without the blanks and the quotes around them.
+/// The cells of a line, without the blanks and quotes around them.
 pub(crate) type Cells<'a> = Vec<Cow<'a, str>>;
 
 /// A line's number and its cells.
 type Row<'a> = Result<(usize, Cells<'a>), ParseError>;
 
-/// Lines that say something, numbered from 1, as cells. A row is one line: a cell with a line break in it is refused.
+/// The cells of each line that is not empty, with its number from 1. A row is one line: a cell with a line break is
+/// refused.
 pub(crate) fn rows(text: &str) -> impl Iterator<Item = Row<'_>> {
     let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().enumerate();
     lines.filter_map(|(i, line)| {
@@ -19,7 +20,7 @@ pub(crate) fn rows(text: &str) -> impl Iterator<Item = Row<'_>> {
     })
 }
 
-/// The header must be one of `headers`; which one, and the rows after it.
+/// Checks that the header is one of `headers`. Returns its position there, and the rows after it.
 pub(crate) fn headed<'a>(
     text: &'a str,
     headers: &[&str],
@@ -52,7 +53,7 @@ pub(crate) fn headed<'a>(
     Ok((which, checked))
 }
 
-/// A header for a message. Only what looks like one is shown: a file named by mistake may hold secrets.
+/// The header for a message. Shown only if it looks like a header, because a file named by mistake may hold secrets.
 pub(crate) fn header(cells: &[Cow<'_, str>]) -> String {
     let name = |c: &Cow<'_, str>| c.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ' ');
     if cells.iter().all(name) {
@@ -86,7 +87,7 @@ fn cells(number: usize, line: &str) -> Result<Cells<'_>, ParseError> {
     // Blanks before a quote would make it part of the cell.
     let tight: Vec<&str> = split_outside_quotes(line).map(str::trim).collect();
     let line = tight.join(",");
-    // Room for every comma: whether one is inside quotes is the reader's to say.
+    // Room for every comma, because only the reader knows which are inside quotes.
     let (mut out, mut ends) = (vec![0; line.len() + 1], vec![0; line.matches(',').count() + 2]);
     let mut reader = ReaderBuilder::new().terminator(Terminator::Any(b'\n')).build();
     let (_, _, written, ended) = reader.read_record(line.as_bytes(), &mut out, &mut ends);

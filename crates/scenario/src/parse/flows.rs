@@ -7,12 +7,12 @@ use std::fmt::Write;
 use thalweg_net::spec::End;
 use thalweg_units::Time;
 
-/// A flow as a file gives it.
+/// A flow of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowRow {
     /// Line in the file.
     pub line: u32,
-    /// What the file calls it.
+    /// Its number in the file.
     pub id: u64,
     /// The host that sends.
     pub src: u32,
@@ -20,19 +20,19 @@ pub struct FlowRow {
     pub dst: u32,
     /// Payload bytes.
     pub size: u64,
-    /// When it starts; of a flow that follows others the pause after them.
+    /// Its start; for a flow that follows others, the pause after them.
     pub start: Time,
-    /// What the file calls those that it follows, and the ends of them that it waits for.
+    /// The numbers of its predecessors in the file, and the ends of these that it waits for.
     pub after: Vec<(u64, End)>,
 }
 
-/// The header of the CSV format as it is written.
+/// The header of the CSV format that is written.
 const HEADER: &str = "id,src,dst,size_bytes,start_ns";
 
-/// The columns of what flows follow.
+/// The columns of predecessors.
 const AFTER: [(&str, End); 2] = [("after", End::Received), ("after_acked", End::Acked)];
 
-/// The columns of starts, and picoseconds in one of their units.
+/// The possible columns of starts, and the picoseconds in their units.
 const STARTS: [(&str, u128); 5] = [
     ("start_ns", 1_000),
     ("start_ps", 1),
@@ -41,7 +41,7 @@ const STARTS: [(&str, u128); 5] = [
     ("start_s", 1_000_000_000_000),
 ];
 
-/// A time in units of so many picoseconds; parts of a picosecond are cut off.
+/// A time in units of this many picoseconds, rounded down to picoseconds.
 pub(super) fn time(line: usize, text: &str, unit: u128) -> Result<Time, ParseError> {
     let ps = decimal(text).and_then(|d| d.scaled(unit)).and_then(|ps| u64::try_from(ps).ok());
     ps.map(Time::from_ps).ok_or_else(|| {
@@ -50,7 +50,7 @@ pub(super) fn time(line: usize, text: &str, unit: u128) -> Result<Time, ParseErr
     })
 }
 
-/// Where the columns are.
+/// The positions of the columns.
 struct Columns {
     id: Option<usize>,
     src: usize,
@@ -78,7 +78,7 @@ impl Columns {
         {
             return Err(wrong(format!("there are two columns `{}`", quoted(twice))));
         }
-        // Other columns are not read, unless one is a slip of the pen.
+        // Other columns are ignored, unless their name looks like a misspelt one.
         let absent = AFTER.into_iter().map(|(name, _)| name).filter(|name| find(name).is_none());
         for meant in absent {
             let others =
@@ -100,11 +100,10 @@ impl Columns {
     }
 }
 
-/// `id,src,dst,size_bytes,start_ns` in any order (decimals of a nanosecond allowed; or `start_ps`, `_us`, `_ms`,
-/// `_s`), hosts by number or by name. A column `after` says which flows, by their numbers with blanks or `;` between
-/// them, must have arrived first, a column `after_acked` whose senders must be through. Other columns are not read;
-/// without `id` flows are numbered as they come.
-/// Numbers may exceed those of the graph's hosts.
+/// `id,src,dst,size_bytes,start_ns` in any order (with decimals of a nanosecond; or `start_ps`, `_us`, `_ms`, `_s`),
+/// hosts by number or by name. A column `after` holds the numbers of flows, separated by blanks or `;`, that must have
+/// arrived before; a column `after_acked`, of flows whose senders must have received the last ACK. Other columns are
+/// ignored; without `id`, flows are numbered in order. Host numbers may exceed those of the graph.
 ///
 /// # Errors
 /// The first line that is not a flow.
@@ -136,7 +135,7 @@ pub fn csv(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
         .collect()
 }
 
-/// What a row follows.
+/// The predecessors of a row.
 fn predecessors(
     line: usize,
     cells: &csv::Cells<'_>,
@@ -156,7 +155,7 @@ fn numbers(line: usize, text: &str) -> Result<Vec<u64>, ParseError> {
     all.map(|one| number(line, one)).collect()
 }
 
-/// A flow's number: tables have signed ones.
+/// A flow's number, which must fit into the signed integers of tables.
 fn number(line: usize, text: &str) -> Result<u64, ParseError> {
     let number: u64 = field(line, "a flow's number", Some(text))?;
     if i64::try_from(number).is_err() {
@@ -176,10 +175,10 @@ pub(super) fn host(line: usize, text: &str, graph: &Graph) -> Result<u32, ParseE
         .map_err(|(reason, hint)| ParseError::new(line, reason, hint))
 }
 
-/// The largest flow: 9 EB. The clock ends long before it would. (The largest number of 64 bits means one without end.)
+/// The largest flow, 9 EB: no run is long enough to send it. (The largest 64-bit number means a flow without end.)
 pub(crate) const LARGEST_FLOW: u64 = i64::MAX as u64;
 
-/// A size: a whole number, however it is written (`1e6`, `1460.0`).
+/// A size: a whole number in any notation (`1e6`, `1460.0`).
 pub(super) fn size(line: usize, text: Option<&str>) -> Result<u64, ParseError> {
     let text: String = field(line, "a size in bytes", text)?;
     let Some(size) = decimal(&text).and_then(Decimal::whole) else {
@@ -192,9 +191,9 @@ pub(super) fn size(line: usize, text: Option<&str>) -> Result<u64, ParseError> {
     })
 }
 
-/// The number of flows, then `src dst class port size start` with the start in seconds. As many flows are read as the
-/// first line says, whatever follows. Hosts are numbered as in the simulator's topology file: node 7 is `n7` where
-/// that does not number its hosts first.
+/// The number of flows, then lines `src dst class port size start` with the start in seconds. Only as many flows as
+/// that number are read. Hosts are numbered as in the simulator's topology file: if that does not number its hosts
+/// first, node 7 is `n7`.
 ///
 /// # Errors
 /// The first line that is not a flow, or too few flows.
@@ -238,8 +237,8 @@ pub fn hpcc(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
     Ok(out)
 }
 
-/// Writes the CSV format, with columns `after` and `after_acked` if flows follow others; reading it back gives the same
-/// flows.
+/// Writes the CSV format, with columns `after` and `after_acked` if flows follow others. Reading the result gives the
+/// same flows.
 pub fn to_csv(flows: &[FlowRow]) -> String {
     let is_used = |end: End| flows.iter().any(|f| f.after.iter().any(|(_, of)| *of == end));
     let columns: Vec<(&str, End)> = AFTER.into_iter().filter(|(_, end)| is_used(*end)).collect();
@@ -261,8 +260,8 @@ pub fn to_csv(flows: &[FlowRow]) -> String {
     out
 }
 
-/// Writes the HPCC format: class 3 and port 100, as its own generator does; starts to the picosecond, hosts as in the
-/// topology file.
+/// Writes the HPCC format: class 3 and port 100, as the simulator's own generator; starts to the picosecond; hosts as
+/// in the topology file.
 pub fn to_hpcc(flows: &[FlowRow], graph: &Graph) -> String {
     let node = |host: u32| {
         let name = graph.names.of(host);
@@ -297,7 +296,7 @@ mod tests {
         assert_eq!((e.line, e.reason.as_str()), (2, "`switch0` is a switch"));
     }
 
-    /// As a table of data frames writes it: another order, columns of its own, floating-point numbers, blanks.
+    /// As a table of data frames is written: another order, further columns, floating-point numbers, blanks.
     #[test]
     fn columns_come_in_any_order_with_others_between() {
         let text =
@@ -328,7 +327,7 @@ mod tests {
         assert_eq!((e.line, e.reason.as_str()), (4, "`x` is not a flow's number"));
     }
 
-    /// Made up after the file that the simulator comes with: more flows than announced, and prose.
+    /// Made up after a file of the simulator: more flows than announced, and prose.
     #[test]
     fn as_many_flows_are_read_as_the_first_line_names() {
         let text = "2\r\n1 2 3 100 100000 2\r\n2\t1 3 100 1e5 2.5e-05 \r\n9 9 3 100 1 2\r\n\r\nFirst line: flows\r\n";

@@ -1,10 +1,10 @@
 //! Connection matrices of csg-htsim (`.cm`): a header, `Nodes` and `Connections` (and `Triggers`), then a line for
 //! each connection, `0->3 id 1 start 0 size 2000000`, and for each trigger, `trigger id 1 oneshot`.
 //!
-//! Sizes are bytes, starts picoseconds, hosts numbers. A connection with `trigger 1` instead of a start begins when
-//! trigger 1 fires: a `oneshot` when the connection with `recv_done_trigger 1` has arrived, or the sender of the one
-//! with `send_done_trigger 1` has its last ACK, a `barrier` when all of them have. What csg-htsim has besides is
-//! refused: `multishot` triggers, which start one connection at a time, `prio`, failures.
+//! Sizes are in bytes, starts in picoseconds, hosts are numbers. A connection with `trigger 1` instead of a start
+//! begins when trigger 1 fires: a `oneshot`, when the connection with `recv_done_trigger 1` has arrived, or the sender
+//! of the connection with `send_done_trigger 1` has its last ACK; a `barrier`, when all such connections have. Other
+//! features of csg-htsim are refused: `multishot` triggers, which start one connection at a time, `prio`, failures.
 
 use super::flows::{FlowRow, size, time};
 use super::{ParseError, field, lines, quoted};
@@ -15,7 +15,7 @@ use thalweg_units::Time;
 const HEADER: &str =
     "a file begins with `Nodes 16` and `Connections 8`; lines `0->1 start 0 size 2000000` follow";
 
-/// What a trigger waits for.
+/// The kind of a trigger.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Oneshot,
@@ -27,16 +27,16 @@ struct Connection {
     row: FlowRow,
     id: Option<u64>,
     begins_with: Option<u64>,
-    /// As it has arrived, and as its sender is through.
+    /// The triggers fired when it has arrived, and when its sender has the last ACK.
     fires: [Option<u64>; 2],
 }
 
 type Triggers = BTreeMap<u64, (usize, Kind)>;
 
-/// The flows of a matrix, in its order. Numbers may exceed those of the graph's hosts.
+/// The flows of a matrix in the order of the file. Host numbers may exceed those of the graph.
 ///
 /// # Errors
-/// The first line that is not a connection or a trigger, or counts that the header does not announce.
+/// The first line that is not a connection or a trigger, or counts other than those of the header.
 pub fn parse(text: &str, hosts: u32) -> Result<Vec<FlowRow>, ParseError> {
     let mut counts: BTreeMap<&str, (usize, u64)> = BTreeMap::new();
     let (mut connections, mut triggers) = (Vec::new(), Triggers::new());
@@ -172,9 +172,9 @@ fn connection(line: usize, ends: &str, cells: &[&str]) -> Result<Connection, Par
     Ok(Connection { row, id, begins_with, fires })
 }
 
-/// Triggers as flows that follow others.
+/// Turns triggers into predecessors of flows.
 fn follow(mut connections: Vec<Connection>, triggers: &Triggers) -> Result<Vec<FlowRow>, ParseError> {
-    // Connections without a number get those after the largest.
+    // Connections without a number get numbers after the largest.
     let mut free = connections.iter().filter_map(|c| c.id).max().map_or(0, |id| id.saturating_add(1));
     for c in &mut connections {
         c.row.id = c.id.unwrap_or(free);
@@ -224,7 +224,7 @@ fn follow(mut connections: Vec<Connection>, triggers: &Triggers) -> Result<Vec<F
 mod tests {
     use super::*;
 
-    /// Made up: two flows by the clock, one that follows the first, and one that follows both of these.
+    /// Made up: two flows with start times, one that follows the first, and one that follows both.
     const MATRIX: &str = "Nodes 4\nConnections 4\nTriggers 2\n# by the clock\n\
         0->1 id 1 start 0 size 2000000 recv_done_trigger 1\n\
         2->3 start 1500 size 1e3\ntrigger id 1 oneshot\n1->2 id 7 trigger 1 size 500 recv_done_trigger 2\n\

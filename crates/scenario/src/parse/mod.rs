@@ -1,4 +1,4 @@
-//! Readers of other people's files. Pure: text in, values or a line number and a reason out.
+//! Readers of files in other programs' formats. Pure: text in, values or a line number and a reason out.
 
 pub mod cdf;
 pub mod chakra;
@@ -14,14 +14,14 @@ pub mod trace;
 use crate::Diagnostic;
 pub(crate) use crate::diagnostic::quoted;
 
-/// What is wrong with a text, and where.
+/// A mistake in a text, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// Line, counted from 1; 0: the whole text.
     pub line: u32,
     /// What is wrong.
     pub reason: String,
-    /// The way out; empty: none.
+    /// A hint; may be empty.
     pub hint: String,
 }
 
@@ -35,7 +35,7 @@ impl ParseError {
     }
 }
 
-/// Lines that say something, numbered from 1; `#` starts a comment.
+/// The lines that are not empty, numbered from 1; `#` starts a comment.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.strip_prefix('\u{feff}')
         .unwrap_or(text)
@@ -57,15 +57,15 @@ pub(crate) fn field<T: std::str::FromStr>(
     text.parse().map_err(|_| ParseError::new(line, format!("`{}` is not {what}", quoted(text)), ""))
 }
 
-/// A decimal number, exactly: its digits, and how many of them follow the point.
+/// A decimal number, exactly: its digits, and the number of them after the point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Decimal {
     digits: u128,
     places: i32,
 }
 
-/// Digits with a point and an exponent, as programs write numbers (`1460`, `0.15`, `2.5e-05`); not negative.
-/// `None`: it is something else.
+/// Digits with a point and an exponent, as programs write numbers (`1460`, `0.15`, `2.5e-05`); not negative. `None` if
+/// the text is not such a number.
 pub(crate) fn decimal(text: &str) -> Option<Decimal> {
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (&text[..at], text[at + 1..].parse::<i16>().ok()?),
@@ -86,7 +86,7 @@ pub(crate) fn decimal(text: &str) -> Option<Decimal> {
 }
 
 impl Decimal {
-    /// That many times it, rounded down; `None`: too large.
+    /// The number times `times`, rounded down; `None` if it is too large.
     pub(crate) fn scaled(self, times: u128) -> Option<u128> {
         let product = self.digits.checked_mul(times)?;
         match 10u128.checked_pow(self.places.unsigned_abs()) {
@@ -97,7 +97,7 @@ impl Decimal {
         }
     }
 
-    /// It, if it is a whole number.
+    /// The number, if it is whole.
     pub(crate) fn whole(self) -> Option<u128> {
         let whole = self.scaled(1)?;
         let again = Self { digits: whole, places: 0 };

@@ -8,16 +8,16 @@
 //! ```
 //!
 //! After a layer's name and a reserved number come its forward pass, its input gradients and its weight gradients: for
-//! each the time of the computation in nanoseconds, the operation that follows it and the operation's bytes. The last
+//! each the time of the computation in nanoseconds, the operation after it, and the bytes of that operation. The last
 //! number is a time that passes after each operation of the layer (`update`).
 //!
 //! ```text
 //! CHOICE SimAI: operations without a suffix are those of the tensor-parallel group in the forward pass and for input
 //! gradients, and of the data-parallel group for weight gradients; `_EP` and `_DP_EP` name a group.
-//! CHOICE SimAI: `vpp`, `ga` and `pp_comm` are read by its analytical mode only; here, too, they mean nothing.
+//! CHOICE SimAI: `vpp`, `ga` and `pp_comm` are used by its analytical mode only; here, too, they have no effect.
 //! CHOICE SimAI: an operation of 0 bytes is none.
-//! CHOICE SimAI: operations that it does not know, it leaves out without a word. Here they are refused, but for
-//! BROADCAST, which AICB writes: it is carried out, from the first rank of the group.
+//! CHOICE SimAI: it silently omits operations that it does not know. Here they are refused, except BROADCAST, which
+//! AICB writes: it is carried out, from the first rank of the group.
 //! ```
 
 use super::chakra::Collective;
@@ -28,7 +28,7 @@ use thalweg_units::Span;
 /// A workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
-    /// How the layers follow each other.
+    /// The parallelism, which gives the order of computations and operations.
     pub policy: Policy,
     /// Ranks of a tensor-parallel group (`model_parallel_NPU_group`), if it is given.
     pub tensor: Option<u32>,
@@ -47,15 +47,15 @@ pub struct Workload {
     pub layers: Vec<Layer>,
 }
 
-/// What a pass is made of.
+/// The order of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// `HYBRID_TRANSFORMER`, `HYBRID_TRANSFORMER_FWD_IN_BCKWD`: a forward pass, then backwards for each layer its input
-    /// gradients and its weight gradients. Only the operations of weight gradients are not waited for.
+    /// `HYBRID_TRANSFORMER`, `HYBRID_TRANSFORMER_FWD_IN_BCKWD`: a forward pass, then for each layer backwards its input
+    /// gradients and its weight gradients. Only for the operations of weight gradients nothing waits within the pass.
     Transformer,
-    /// `DATA`: only weight gradients have operations, and come before input gradients.
+    /// `DATA`: only weight gradients have operations, and are computed before input gradients.
     Data,
-    /// `DISTRIBUTED_INFERENCE`: forward passes.
+    /// `DISTRIBUTED_INFERENCE`: forward passes only.
     Inference,
 }
 
@@ -70,11 +70,11 @@ pub struct Layer {
     pub input: Step,
     /// The gradients of its weights.
     pub weights: Step,
-    /// What passes after each operation.
+    /// Time that passes after each operation.
     pub update: Span,
 }
 
-/// A computation, and what follows it.
+/// A computation, and the operation after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// How long the computation takes.
@@ -86,11 +86,11 @@ pub struct Step {
 /// A collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// Which.
+    /// Its kind.
     pub kind: Collective,
-    /// Whose.
+    /// Its group.
     pub group: Group,
-    /// Bytes of the whole vector: of an all-gather, what each rank has in the end.
+    /// Bytes of the whole vector; for an all-gather, what each rank has at the end.
     pub size: u64,
 }
 
@@ -115,7 +115,7 @@ const FIELDS: usize = 12;
 /// Reads a workload.
 ///
 /// # Errors
-/// If it is not of that format, or holds what is not supported: where.
+/// If the text is not of that format, or has something unsupported; with its line.
 pub fn parse(text: &str) -> Result<Workload, ParseError> {
     let mut lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().zip(1usize..);
     let (first, _) = lines.next().unwrap_or_default();

@@ -5,7 +5,7 @@ use crate::topology::{Graph, Names};
 use std::collections::BTreeMap;
 use thalweg_units::NodeId;
 
-/// A flow's path as a file gives it.
+/// The path of a flow in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathRow {
     /// Line in the file.
@@ -21,7 +21,7 @@ pub struct PathRow {
 /// `id,data_path,ack_path`: switches, by number or by name, separated by `-`.
 ///
 /// # Errors
-/// The first line that is not one.
+/// The first invalid line.
 pub fn paths(text: &str, names: &Names) -> Result<Vec<PathRow>, ParseError> {
     let (_, rows) = csv::headed(text, &["id,data_path,ack_path"])?;
     let path = |line, text: &str| -> Result<Vec<NodeId>, ParseError> {
@@ -32,7 +32,7 @@ pub fn paths(text: &str, names: &Names) -> Result<Vec<PathRow>, ParseError> {
             "" => Err(ParseError::new(line, "a node is missing", "")),
             n => names.node(n).map_err(|(reason, hint)| ParseError::new(line, reason, hint)),
         };
-        // A single name may hold a `-` itself.
+        // The name of a node may contain a `-`.
         match names.find(text) {
             Some(only) => Ok(vec![NodeId(only)]),
             None => text.split('-').map(|n| node(n).map(NodeId)).collect(),
@@ -46,10 +46,10 @@ pub fn paths(text: &str, names: &Names) -> Result<Vec<PathRow>, ParseError> {
     .collect()
 }
 
-/// `host,first` (or `host,first_core`): where each host's spraying counter starts.
+/// `host,first` (or `host,first_core`): the initial value of each host's spraying counter.
 ///
 /// # Errors
-/// The first line that is not one, or a host that is unknown or named twice.
+/// The first invalid line, or a host that is unknown or named twice.
 pub fn offsets(text: &str, graph: &Graph) -> Result<Vec<u32>, ParseError> {
     let (_, rows) = csv::headed(text, &["host,first", "host,first_core"])?;
     let hosts = graph.hosts;
@@ -71,10 +71,10 @@ pub fn offsets(text: &str, graph: &Graph) -> Result<Vec<u32>, ParseError> {
     Ok(out.into_iter().map(|o| o.unwrap_or(0)).collect())
 }
 
-/// As many rows of as many sizes in bytes as there are hosts.
+/// A square matrix of sizes in bytes, with a row and a column for each host.
 ///
 /// # Errors
-/// The first row that is not one, or too few.
+/// The first invalid row, or too few rows.
 pub(crate) fn matrix(text: &str, hosts: usize) -> Result<Vec<Vec<u64>>, ParseError> {
     let expected = || format!("expected {hosts} rows of {hosts} sizes, without a header");
     let mut out: Vec<Vec<u64>> = Vec::with_capacity(hosts);
@@ -102,13 +102,13 @@ pub(crate) fn matrix(text: &str, hosts: usize) -> Result<Vec<Vec<u64>>, ParseErr
 /// The largest priority of the 12-bit header field.
 pub(crate) const MOST_PRIORITIES: usize = 4096;
 
-/// Histograms of packet priorities: for every port (`None`) or for the port named.
+/// Histograms of packet priorities, by port; `None`: for all ports.
 pub type Histograms = BTreeMap<Option<u32>, Vec<u64>>;
 
 /// `priority,packets` or `port,priority,packets`.
 ///
 /// # Errors
-/// The first line that is not one, or a priority that is out of range.
+/// The first invalid line, or a priority out of range.
 pub fn histograms(text: &str) -> Result<Histograms, ParseError> {
     let (which, rows) = csv::headed(text, &["priority,packets", "port,priority,packets"])?;
     let mut out = Histograms::new();

@@ -1,5 +1,5 @@
-//! Delivery opportunities of a cellular link, as Mahimahi writes them: a whole number of milliseconds on each
-//! line, never falling; the last is when the trace begins again.
+//! Delivery opportunities of a cellular link, as Mahimahi writes them: a whole number of milliseconds on each line, in
+//! ascending order; at the last one the trace starts over.
 
 use super::{ParseError, lines};
 use thalweg_machines::link::Trace;
@@ -7,7 +7,7 @@ use thalweg_machines::link::Trace;
 /// The opportunities.
 ///
 /// # Errors
-/// The first line that is not a time or falls; a file without opportunities, or one in which no time passes.
+/// The first line that is not a time or is less than the one before; a trace without opportunities, or of no duration.
 pub fn parse(text: &str) -> Result<Trace, ParseError> {
     const HINT: &str = "expected one opportunity on each line: milliseconds from the start of the trace";
     let mut ms: Vec<u32> = Vec::new();
@@ -41,7 +41,7 @@ pub fn parse(text: &str) -> Result<Trace, ParseError> {
     Trace::from_ms(ms).map_err(|reason| ParseError::new(end, reason, hint))
 }
 
-/// A trace as its file, with so many of Mahimahi's opportunities for each.
+/// The text of a trace, with `each` of Mahimahi's opportunities for every opportunity.
 pub fn to_text(trace: &Trace, each: u32) -> String {
     use std::fmt::Write;
     let mut text = String::new();

@@ -1,10 +1,10 @@
-//! What follows from the topology for queues and pauses of switches.
+//! Keys of queues and pause policies whose defaults depend on the topology.
 
 use crate::schema::{Document, Scheduler};
 use crate::topology::Graph;
 use thalweg_machines::pause::Site;
 
-/// The switches that pause policies are made for; `packet`: bytes of the largest.
+/// The properties of switches that pause policies depend on; `packet`: bytes of the largest packet.
 pub(crate) fn site(doc: &Document, graph: &Graph, packet: u32) -> Site {
     Site {
         memory: doc.switch.inputs.and_then(|inputs| inputs.memory).map(|own| own.0),
@@ -15,7 +15,7 @@ pub(crate) fn site(doc: &Document, graph: &Graph, packet: u32) -> Site {
     }
 }
 
-/// What follows from the topology; `packet`: bytes of the largest.
+/// Fills in keys whose defaults depend on the topology; `packet`: bytes of the largest packet.
 pub(super) fn by_graph(doc: &mut Document, graph: &Graph, packet: u32) {
     let hop =
         graph.links.iter().map(|link| link.delay().saturating_mul(2)).max().filter(|hop| !hop.is_zero());

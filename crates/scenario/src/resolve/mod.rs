@@ -1,4 +1,4 @@
-//! Fills in what depends on other keys, so that a resolved scenario says everything.
+//! Fills in keys whose defaults depend on other keys, so that a resolved scenario is complete.
 
 mod lossless;
 pub(crate) mod texts;
@@ -27,12 +27,12 @@ pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
     }
 }
 
-/// The rank that the first scheduler sorts by that sorts by one.
+/// The rank that the first ranked scheduler sorts by.
 pub(crate) fn sorted_by(doc: &Document) -> Option<Rank> {
     schedulers(doc).find_map(|(_, s)| rank_of(s))
 }
 
-/// The same, if senders may write it: NICs overwrite it with slack.
+/// The same, unless NICs overwrite the senders' rank with slack.
 pub(crate) fn written(doc: &Document) -> Option<Rank> {
     sorted_by(doc).filter(|_| doc.slack.is_none())
 }
@@ -53,42 +53,43 @@ pub(crate) fn markings(doc: &Document) -> impl Iterator<Item = (String, &Marking
     .chain(of_links)
 }
 
-/// True if some queue drops what it would mark if it could (RED, FQ-CoDel).
+/// True if some queue marks ECN-capable packets and drops the others (RED, FQ-CoDel).
 pub(crate) fn drops_unmarkable(doc: &Document) -> bool {
     markings(doc).any(|(_, m)| m.acts() == Acts::MarksOrDrops)
         || schedulers(doc).any(|(_, s)| s.needs().acts == Acts::MarksOrDrops)
 }
 
-/// True if some scheduler is a user's, of which nothing is known.
+/// True if some scheduler was registered by a user, so that nothing is known of it.
 pub(crate) fn is_free(doc: &Document) -> bool {
     schedulers(doc).any(|(_, s)| s.needs().anything())
 }
 
-/// Every scheduler with the section that it stands in: `switch`, `switch.mix`, `nic` (if it has one).
+/// Every scheduler with its section: `switch`, `switch.mix`, `nic` (if it has one).
 pub(crate) fn schedulers(doc: &Document) -> impl Iterator<Item = (&'static str, &Scheduler)> {
     let mix = doc.switch.mix.iter().map(|m| ("switch.mix", &m.scheduler));
     let nic = doc.nic.scheduler.iter().map(|s| ("nic", s));
     std::iter::once(("switch", &doc.switch.scheduler)).chain(mix).chain(nic)
 }
 
-/// Every scheduler of switches that writes to senders, with its section: a policy that notifies.
+/// Every scheduler of switches that sends notifications to senders (a policy with `notify`), with its section.
 pub(crate) fn notifying(doc: &Document) -> impl Iterator<Item = (&'static str, &Scheduler)> {
     schedulers(doc).filter(|(section, s)| *section != "nic" && s.needs().notifies)
 }
 
-/// What the congestion points of switches send.
+/// The messages that the congestion points of switches send.
 pub(crate) fn sent_by_points(doc: &Document) -> Messages {
     doc.switch.congestion_point.map_or(Messages::None, |point| point.sends())
 }
 
-/// Sorts by what the slack header holds on its way through the network; a NIC's queue comes before it is written.
+/// True if the scheduler sorts by the slack header. It cannot stand in a NIC, whose queue comes before the slack is
+/// written.
 pub(crate) fn reads_slack(scheduler: &Scheduler) -> bool {
     matches!(scheduler.needs().key, Key::Rank | Key::Slack)
 }
 
-/// How many classes the schedulers distinguish, or slack does; 0: nothing reads them.
+/// Number of classes that the schedulers or the slack distinguish; 0: nothing reads classes.
 pub(crate) fn classes(doc: &Document) -> u32 {
-    // Slack that is longer for each class: any number of them.
+    // Slack that is longer for each class distinguishes any number of classes.
     let offset = doc.slack.as_ref().is_some_and(|s| !s.class_offset.0.is_zero());
     let known = schedulers(doc).map(|(_, s)| s.needs().classes.map_or(0, u32::from));
     known.chain(offset.then_some(256)).max().unwrap_or(0)
@@ -100,7 +101,8 @@ pub(crate) fn transports(doc: &Document) -> Vec<(String, &Transport)> {
     std::iter::once(("transport".to_owned(), &doc.transport)).chain(named).collect()
 }
 
-/// The largest packet that any traffic sends, bytes on the wire: of transports, and of sections that bring their own.
+/// The largest packet of any traffic, bytes on the wire: of the transports, and of sections with a transport of their
+/// own.
 pub(crate) fn full_packet(doc: &Document) -> u32 {
     let brought = doc.traffic.iter().filter_map(|t| t.pattern.family().transport(None));
     let all = transports(doc).into_iter().map(|(_, t)| t.wire().largest());
@@ -112,7 +114,7 @@ pub(crate) fn ecn_capable(doc: &Document) -> bool {
     transports(doc).iter().any(|(_, t)| of_kind!(t, |t| t.ecn_capable()))
 }
 
-/// True if some controller cannot do without marks (whether or not its ECN is on).
+/// True if some controller needs or wants marks, whether or not its ECN is on.
 pub(crate) fn wants_marks(doc: &Document) -> bool {
     let wants = |c: &ControllerSpec| c.needs().marks.by_default();
     transports(doc).iter().any(|(_, t)| t.congestion().is_some_and(wants))
@@ -134,12 +136,13 @@ pub(crate) fn has_telemetry(doc: &Document) -> bool {
     used(doc).any(|t| t.congestion().is_some_and(reads_telemetry))
 }
 
-/// The longest path of a network. Looked for at most once each, as it takes long in large networks, and few want it.
+/// Properties of the longest path of a network. Each is computed at most once and only if needed, because that takes
+/// long in large networks.
 struct Longest<'a> {
     graph: &'a Graph,
     propagation: Option<Span>,
     base_rtt: Option<Span>,
-    /// A packet and its ACK on the wire.
+    /// Size of a packet and of its ACK on the wire.
     wire: (u64, u64),
 }
 
@@ -152,12 +155,12 @@ impl Paths for Longest<'_> {
     }
 }
 
-/// What becomes of packets on their way.
+/// What may happen to packets in the network.
 #[derive(Clone, Copy)]
 pub(super) struct Delivery {
-    /// None is lost: switches keep them, and links neither lose them nor fail.
+    /// No packet is lost: switches drop none, and links neither lose packets nor fail.
     pub lossless: bool,
-    /// None overtakes another of its flow.
+    /// No packet overtakes another one of its flow.
     pub in_order: bool,
 }
 
@@ -173,8 +176,8 @@ impl Delivery {
     }
 }
 
-/// DCQCN's congestion point for the hosts' links: 5 and 200 KB were chosen for 40 Gb/s (Zhu et al., SIGCOMM 2015,
-/// §4), and a queue lasts as long at any rate that is in proportion.
+/// DCQCN's marking thresholds for the rate of the hosts' links. 5 and 200 KB were chosen for 40 Gb/s (Zhu et al.,
+/// SIGCOMM 2015, §4); in proportion to the rate, a queue at a threshold takes the same time to drain.
 pub(crate) fn dcqcn_marks(graph: &Graph) -> (Bytes, Bytes) {
     let fastest = graph.fastest_host();
     let scaled = |bytes: u64| {
@@ -187,8 +190,8 @@ pub(crate) fn dcqcn_marks(graph: &Graph) -> (Bytes, Bytes) {
 
 const DCQCN_RATE: Rate = Rate::from_gbps(40);
 
-/// What a scheme's switches hold, and where they mark, as its links want it: what its transport's authors chose for
-/// theirs in proportion.
+/// Adapts the buffers and marking thresholds that a scheme has set for switches to the links of the network, as the
+/// authors of its transport chose them for theirs.
 pub(crate) fn by_rate(cx: &Cx<'_>, doc: &mut Document, graph: &Graph) {
     let Queue { room, marks: (min, max) } = of_kind!(&doc.transport, |t| t.queue(graph));
     if let (Some(room), Some(_)) = (room, cx.origin.scheme_of("switch.buffer")) {
@@ -208,7 +211,7 @@ pub(crate) fn by_rate(cx: &Cx<'_>, doc: &mut Document, graph: &Graph) {
     }
 }
 
-/// Writes what depends on the topology into the document.
+/// Fills in keys whose defaults depend on the topology.
 pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
     let mut paths = Longest { graph, propagation: None, base_rtt: None, wire: (0, 0) };
     let trims = doc.switch.trims();
@@ -227,8 +230,8 @@ pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
     lossless::by_graph(doc, graph, full_packet(doc));
 }
 
-/// Writes what depends on the sizes of flows into the document: of each transport those of the first
-/// traffic that draws sizes and uses it. (Sizes that are wrong are reported with the traffic.)
+/// Fills in keys whose defaults depend on flow sizes: for each transport on those of the first section of traffic that
+/// draws sizes and uses it. (Invalid sizes are reported with the traffic.)
 pub(crate) fn by_sizes(cx: &Cx<'_>, doc: &mut Document) {
     let Document { traffic, transport, transports, .. } = doc;
     let named = transports.iter_mut().map(|(name, t)| (name.as_str(), t));
@@ -240,7 +243,7 @@ pub(crate) fn by_sizes(cx: &Cx<'_>, doc: &mut Document) {
     }
 }
 
-/// Writes every dependent default into the document.
+/// Fills in all other keys whose defaults depend on other keys.
 pub(crate) fn resolve(doc: &mut Document) {
     let endless = doc.traffic.iter().any(|t| t.pattern.family().is_endless());
     doc.measure.delays.get_or_insert(endless);
@@ -256,7 +259,7 @@ pub(crate) fn resolve(doc: &mut Document) {
         let own = CongestionPoint::all().into_iter().find(|point| point.sends() == Messages::Notifications);
         doc.switch.congestion_point = doc.switch.congestion_point.or(own);
     }
-    // The NIC runs the scheduler under test, if it has a queue to run it on.
+    // The NIC runs the scheduler of switches, if it has a queue.
     let (nic, switch) = (&mut doc.nic, &doc.switch);
     if nic.order.pulls() {
         nic.scheduler.get_or_insert_default();
@@ -265,7 +268,7 @@ pub(crate) fn resolve(doc: &mut Document) {
     }
     let needs = switch.scheduler.needs();
     let slack = doc.slack.is_some() || needs.key == Key::Slack;
-    // A host has no inputs, does not notify itself, and has one port.
+    // A host has no inputs, sends itself no notifications, and has one port.
     let unfit =
         needs.inputs || needs.notifies || needs.together.is_some() || slack && reads_slack(&switch.scheduler);
     nic.scheduler.get_or_insert_with(|| if unfit { Scheduler::default() } else { switch.scheduler.clone() });
@@ -274,7 +277,7 @@ pub(crate) fn resolve(doc: &mut Document) {
     nic.marking.get_or_insert(switch.marking);
     let wanted = sorted_by(doc)
         .or_else(|| doc.measure.priority_histogram.as_ref().map(|_| Rank::Remaining))
-        // NICs overwrite what senders wrote.
+        // NICs overwrite with slack what senders wrote.
         .filter(|_| doc.slack.is_none());
     let (delivery, classes) = (Delivery::of(doc), classes(doc));
     for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
@@ -284,7 +287,7 @@ pub(crate) fn resolve(doc: &mut Document) {
     let run = doc.run.until;
     let measured = *doc.measure.until.get_or_insert(run);
     for t in &mut doc.traffic {
-        // A window that ends after the run is reported as such, once.
+        // A measured window that ends after the run is reported once, for itself.
         t.pattern.family_mut().resolve(measured.min(run));
     }
     doc.topology.shape.resolve();

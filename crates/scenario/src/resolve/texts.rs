@@ -1,13 +1,13 @@
-//! Files that schedulers are written in, read before anything looks at what they need.
+//! Reads the files in which schedulers are written, before their needs are looked up.
 
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::{Document, Scheduler};
 
-/// Reads those of all sections.
+/// Reads the files of all sections.
 ///
 /// # Errors
-/// Files that cannot be read, and everything that is wrong in the texts, where it stands.
+/// Files that cannot be read, and all mistakes in them with their positions.
 pub(crate) fn read(cx: &Cx<'_>, doc: &mut Document) -> Result<(), Vec<Diagnostic>> {
     let mix = doc.switch.mix.iter_mut().map(|m| ("switch.mix", &mut m.scheduler));
     let nic = doc.nic.scheduler.iter_mut().map(|s| ("nic", s));

@@ -1,15 +1,15 @@
-//! `congestion`: which controllers a transport can carry. What each is, its keys and their defaults stand
-//! with the algorithm, in `thalweg_machines::congestion`.
+//! `congestion`: which controllers a transport supports. The controllers, with their keys and defaults, are declared
+//! with the algorithms, in `thalweg_machines::congestion`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use thalweg_machines::congestion::{ControllerSpec, Needs};
 
-/// Controllers of TCP.
+/// The controllers that TCP supports.
 pub(super) fn over_tcp(generator: &mut SchemaGenerator) -> Schema {
     over(generator, Needs::fit_tcp)
 }
 
-/// Controllers of queue pairs.
+/// The controllers that RDMA queue pairs support.
 pub(super) fn over_rdma(generator: &mut SchemaGenerator) -> Schema {
     over(generator, Needs::fit_rdma)
 }

@@ -1,4 +1,4 @@
-//! `[[incident]]`: what breaks, and when it is mended.
+//! `[[incident]]`: link failures and losses of pause frames.
 
 use super::defaults;
 use crate::quantity::Q;
@@ -6,34 +6,34 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
-/// Something breaks.
+/// A failure, and when it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Incident {
-    /// Both directions of a link: what is on it, what waits for it and what still comes is lost, until routes
-    /// change after `routing.convergence`.
+    /// A link fails in both directions. Packets on it, packets queued for it, and packets that are still routed to it
+    /// are lost, until routes change `routing.convergence` later.
     LinkFailure {
-        /// When.
+        /// When the link fails.
         #[schemars(extend("examples" = ["10ms"]))]
         at: Q<Span>,
-        /// When it works again; never if not given.
+        /// When the link works again. If not given, never.
         until: Option<Q<Span>>,
-        /// Its two ends, by number or name; all links between them if there are several.
+        /// The two ends of the link, by number or name. If several links join them, all of them fail.
         #[schemars(extend("examples" = [[0, 4]], "x-node" = "node"))]
         link: [u32; 2],
     },
-    /// Pause frames get lost.
+    /// Pause frames are lost at random.
     PauseLoss {
-        /// From when on.
+        /// When the losses begin.
         #[serde(default = "default::zero")]
         from: Q<Span>,
-        /// Until when; to the end if not given.
+        /// When the losses end. If not given, with the run.
         until: Option<Q<Span>>,
-        /// Of each frame.
+        /// Loss probability of each frame.
         #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0, "examples" = [0.5]))]
         probability: f64,
-        /// Frames that travel this way only: link l is port 2l from its first node and 2l + 1 from its
-        /// second; all if not given.
+        /// Only frames sent by this port are lost: link l is port 2l from its first node and port 2l + 1 from its
+        /// second. If not given, those of all ports.
         port: Option<u32>,
     },
 }

@@ -1,5 +1,6 @@
-//! `[[link]]`: links that are not as the topology makes them, and the queues in front of them. What transmitters,
-//! losses and jitter there are, their keys and their defaults stand with the machines, in `thalweg_machines::link`.
+//! `[[link]]`: links that differ from what the topology makes, and the queues in front of them. The kinds of
+//! transmitters, losses and jitter, with their keys and defaults, are declared with the machines, in
+//! `thalweg_machines::link`.
 
 use super::{Marking, marking};
 use crate::quantity::Capacity;
@@ -7,70 +8,71 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::link::{JitterParams, LossSpec, TransmitterKind};
 
-/// Links that are not as the topology makes them.
+/// Links that differ from what the topology makes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
-    /// Which links.
+    /// Which links the section applies to.
     pub which: WhichLinks,
-    /// Which directions of them.
+    /// Which directions of these links.
     #[serde(default)]
     pub direction: Direction,
-    /// When packets leave; at the topology's rate if not given. What needs one number for the rate (loads,
-    /// base round trips, bandwidth-delay products, ideal completion times) takes the mean in the long run.
+    /// How the transmitter sends: its rate over time. If not given, at the fixed rate that the topology gives. Loads,
+    /// base round trips, bandwidth-delay products and ideal completion times use the long-term mean rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transmitter: Option<TransmitterKind>,
-    /// What does not arrive, by chance; everything does if not given.
+    /// Random losses of packets on the link. If not given, none is lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossSpec>,
-    /// What is added to the delay of each packet, by chance; nothing if not given.
+    /// Random delay added to each packet's propagation delay. If not given, none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<JitterParams>,
-    /// What the ports of switches may hold that send on them; as `switch.buffer` if not given.
+    /// Buffer of the switch ports that send on these links. If not given, as `switch.buffer`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffer: Option<Capacity>,
-    /// Marking at those ports; as `switch.marking` if not given. With `which = "host-links"` and
-    /// `direction = "backward"` it is that of all ports to hosts.
+    /// Marking at the switch ports that send on these links. If not given, as `switch.marking`. For all ports to hosts:
+    /// `which = "host-links"` and `direction = "backward"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "marking::inside_a_queue_or_none")]
     pub marking: Option<Marking>,
 }
 
-/// Which links.
+/// A choice of links.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum WhichLinks {
-    /// All.
+    /// All links.
     All,
-    /// Those of hosts; forward is from the host. Of a host with several links those to its widest network.
+    /// Links of hosts; forward is from the host. Of a host with several links, those to its widest network, the one
+    /// that reaches most hosts.
     HostLinks,
-    /// Those of hosts to narrower networks than their widest: GPUs' links to NVSwitches; forward is from the host.
+    /// Links of hosts to networks other than their widest: those of GPUs to NVSwitches. Forward is from the host.
     ServerLinks,
-    /// Those from a switch with hosts to another switch; forward is from the first node that the topology names.
+    /// Links between a switch with hosts and another switch; forward is from the node that the topology names first.
     CoreLinks,
-    /// Those between two nodes; forward is from the first to the second.
+    /// Links between two given nodes; forward is from the first to the second.
     Between {
-        /// Their two ends, by number or name; all links between them if there are several.
+        /// The two ends, by number or name. If several links join them, all of them.
         #[schemars(extend("examples" = [["switch0", "switch1"]], "x-node" = "node"))]
         ends: [u32; 2],
     },
-    /// Single directions: link l is port 2l from its first node and 2l + 1 from its second.
+    /// Single directions, by port number: link l is port 2l from its first node and port 2l + 1 from its second.
     Ports {
-        /// By number, as the table `ports` has them.
+        /// Port numbers, as in the table `ports` of the results.
         #[schemars(extend("examples" = [[4, 5]]))]
         ports: Vec<u32>,
     },
 }
 
-/// Which directions of a link.
+/// Directions of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// Both.
+    /// Both directions.
     #[default]
     Both,
     /// From the host, or from the first node.
     Forward,
-    /// The other one.
+    /// To the host, or to the first node.
     Backward,
 }

@@ -1,4 +1,4 @@
-//! `[measure]` and `[run]`: what counts, what is recorded, when it ends.
+//! `[measure]` and `[run]`: which flows are measured, what is recorded, when the run ends.
 
 use super::defaults;
 use crate::quantity::Q;
@@ -6,57 +6,58 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// Which flows count, and what is recorded besides them.
+/// Which flows are measured, and what is recorded in addition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Measure {
-    /// Flows that start before do not count. Flows without end do, wherever they start: what they do from here on.
+    /// Start of the measured window: flows that start before it are not measured. Flows without end are, wherever they
+    /// start: by what they do within the window.
     #[serde(default = "default::zero")]
     pub from: Q<Span>,
-    /// Flows that start at this time or later do not count, nor what flows without end do then; the end of the run if
-    /// not given.
+    /// End of the measured window: flows that start at this time or later are not measured, nor what flows without end
+    /// do from then on. If not given, the end of the run.
     pub until: Option<Q<Span>>,
     /// When a flow is complete.
     #[serde(default)]
     pub fct: Fct,
-    /// Upper edges of the size classes of the summary, payload; a class above the last edge is added.
+    /// Upper edges of the summary's size classes, in payload bytes. One more class holds the flows above the last edge.
     #[serde(default = "default::edges")]
     pub size_classes: Vec<Q<Bytes>>,
-    /// Queue lengths over time.
+    /// Samples of queue lengths over time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<QueueProbe>,
-    /// Bytes and packets that links carried over time.
+    /// Samples of the bytes and packets that links have carried over time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub links: Option<PortProbe>,
-    /// Windows, round trips and progress of flows over time.
+    /// Samples of the windows, round trips and progress of flows over time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub controllers: Option<FlowProbe>,
-    /// Every round trip that a sender measured in the measured window, and its rate after it.
+    /// Record every round trip that a sender measures in the measured window, and the sender's rate after it.
     #[serde(default)]
     pub round_trips: bool,
-    /// What data packets waited on their way: how long each took from its sender to its receiver in the measured
-    /// window, less what it takes alone on its flow's path (that of `ecmp` where rules choose packet by packet). Mean
-    /// and percentiles over packets, in the summary. If not given, measured where some traffic has no end
-    /// (`backlogged`, `udp`).
+    /// Queueing delays of data packets in the measured window: the time from sender to receiver less the time in the
+    /// empty network on the path of the flow (with a routing that chooses per packet, on the path of `ecmp`). The
+    /// summary has their mean and percentiles. If not given, `true` if some traffic has no end (`backlogged`, `udp`).
     pub delays: Option<bool>,
-    /// A list of all pauses of PFC: of which port, from when until when, and which other pause was the cause.
+    /// Record all pauses: which port was paused, from when until when, and which other pause caused it. Needs
+    /// `switch.pfc`.
     #[serde(default)]
     pub pauses: bool,
-    /// The most that each input of a switch, and each memory that inputs share, has held. Needs `switch.inputs`.
+    /// Record the peak occupancy of every switch input and of every memory that inputs share. Needs `switch.inputs`.
     #[serde(default)]
     pub memory: bool,
-    /// Record the decisions of every congestion controller: what it observed, and what it allowed after that.
+    /// Record the decisions of every congestion controller: its observations, and the window or rate that it set.
     #[serde(default)]
     pub decisions: bool,
-    /// Ports of switches whose arrivals and decisions are recorded, for `thalweg replay-port`: link l is port 2l
-    /// from its first node and 2l + 1 from its second. A port whose decisions depend on more than what arrives
-    /// there is refused: one of a `switch` with `inputs` or a `shared_buffer`.
+    /// Switch ports whose arrivals and decisions are recorded, for `thalweg replay-port`, by number: link l is port 2l
+    /// from its first node and port 2l + 1 from its second. Ports of a `switch` with `inputs` or a `shared_buffer` are
+    /// refused: their decisions do not depend on their own arrivals alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub port_records: Vec<u32>,
-    /// Record every packet: when it entered the network, when it left, how long it waited.
+    /// Record every packet: when it entered and left the network, and how long it waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketRecord>,
-    /// Count packets per ADS priority at every port: the input of static ADS maps.
+    /// Count packets per ADS priority at every port, which static ADS maps are computed from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority_histogram: Option<PriorityHistogram>,
 }
@@ -94,64 +95,65 @@ pub enum Fct {
     Sender,
 }
 
-/// Samples of queues.
+/// Samples of queues at regular intervals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct QueueProbe {
-    /// Time between samples.
+    /// Interval between samples.
     #[schemars(extend("examples" = ["10us"]))]
     pub every: Q<Span>,
-    /// Ports: link l is port 2l from its first node and 2l + 1 from its second; empty: all ports of switches,
-    /// or of hosts where there is no switch.
+    /// Ports by number: link l is port 2l from its first node and port 2l + 1 from its second. If empty, all ports of
+    /// switches, or all ports of hosts in a network without switches.
     #[serde(default)]
     pub ports: Vec<u32>,
-    /// Also of how many flows data waits, and in how many queues. Schedulers `fifo` and `bfc` report them.
+    /// Also sample how many flows have data at the port, and in how many of its queues. Only the schedulers `fifo` and
+    /// `bfc` report them.
     #[serde(default)]
     pub flows: bool,
 }
 
-/// Samples of ports.
+/// Samples of ports at regular intervals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PortProbe {
-    /// Time between samples.
+    /// Interval between samples.
     #[schemars(extend("examples" = ["10us"]))]
     pub every: Q<Span>,
-    /// Ports: link l is port 2l from its first node and 2l + 1 from its second; empty: all ports of switches,
-    /// or of hosts where there is no switch.
+    /// Ports by number: link l is port 2l from its first node and port 2l + 1 from its second. If empty, all ports of
+    /// switches, or all ports of hosts in a network without switches.
     #[serde(default)]
     pub ports: Vec<u32>,
 }
 
-/// Samples of flows.
+/// Samples of flows at regular intervals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowProbe {
-    /// Time between samples.
+    /// Interval between samples.
     #[schemars(extend("examples" = ["10us"]))]
     pub every: Q<Span>,
-    /// Flows by their number; empty: the first 16.
+    /// Flows by number. If empty, the first 16.
     #[serde(default)]
     pub flows: Vec<u32>,
 }
 
-/// Every packet.
+/// A record of every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketRecord {
-    /// Also when it came to every switch port on its way and when its transmission began there.
+    /// Also record when the packet arrived at every switch port on its path, and when its transmission there began.
     #[serde(default)]
     pub hops: bool,
 }
 
-/// Packets per ADS priority.
+/// Counts of packets per ADS priority.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriorityHistogram {
-    /// Remaining sizes above this count as this.
+    /// Remaining sizes above this count as this size.
     #[serde(default = "default::cap")]
     pub cap: Q<Bytes>,
-    /// Bytes per priority step.
+    /// Bytes per priority: the priority of a packet is the remaining size of its flow in steps of this, rounded up.
     #[serde(default = "default::mtu")]
     pub mtu: Q<Bytes>,
 }
@@ -160,24 +162,24 @@ pub struct PriorityHistogram {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Simulated time.
+    /// Simulated time after which the run ends.
     #[serde(default = "default::until")]
     pub until: Q<Span>,
-    /// As soon as every measured flow is complete at both ends. A measured flow without end never is: then the run goes
-    /// on until `until`.
+    /// End the run as soon as every measured flow is complete at its sender and its receiver. With a measured flow
+    /// without end the run always lasts until `until`.
     #[serde(default = "default::yes")]
     pub stop_when_done: bool,
-    /// Number of events; unlimited if not given.
+    /// End the run after this many events. If not given, there is no limit.
     #[schemars(range(min = 1))]
     pub max_events: Option<u64>,
-    /// Which of several events of one instant is first.
+    /// The order of events at the same instant.
     #[serde(default)]
     pub ties: Ties,
-    /// Check invariants after every event (packet conservation, buffer accounting, order); slow.
+    /// Check invariants after every event (conservation of packets, accounting of buffers, order of delivery). Slow.
     #[serde(default)]
     pub check: bool,
-    /// Threads for this one run, as many at most as its network can be cut into parts: the result is the same. If not
-    /// given, the command decides: a large network that can be cut gets one per core.
+    /// Number of threads for this run, at most the number of parts into which its network can be cut. Results do not
+    /// depend on it. If not given, the command decides: one per core for a large network that can be cut.
     #[schemars(range(min = 1))]
     pub threads: Option<u32>,
 }
@@ -195,14 +197,15 @@ impl Default for Limits {
     }
 }
 
-/// Who is first among equals at one instant: packets that land, timers that expire, ports that decide.
+/// The order of events at the same instant: arrivals of packets, expiries of timers, decisions of ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ties {
-    /// Drawn anew at every instant from the seed: equal senders share what being second costs.
+    /// A random order, drawn from the seed at every instant, so that equal senders share the disadvantage of coming
+    /// second.
     #[default]
     Drawn,
-    /// Always the one with the lower number: for schedules that are computed by hand.
+    /// The lower number first, always: for schedules that are computed by hand.
     ByNumber,
 }
 

@@ -1,9 +1,9 @@
-//! What can be written in a scenario, one file per section: the only home of defaults.
+//! The tables and keys of a scenario, one file per section. All defaults are defined here, or where an algorithm or a
+//! family declares its own table.
 //!
-//! Every key's doc comment says its unit and meaning; they become the descriptions of the JSON
-//! Schema, the texts of `explain`, and the manual. Keys whose default depends on other keys
-//! (`nic.*`, `transport.ecn`, `transport.rank`, ..) are optional here and filled in by
-//! [`crate::resolve`].
+//! The doc comment of a key gives its meaning and its unit. Doc comments become the descriptions of the JSON Schema,
+//! the texts of `explain`, and the manual. Keys whose default depends on other keys (`nic.*`, `transport.ecn`,
+//! `transport.rank`, ..) are optional here and filled in by [`crate::resolve`].
 
 mod congestion;
 mod incident;
@@ -70,52 +70,52 @@ pub(crate) use defaults;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
-    /// What reports call it, and the folder of its results: one part of a path.
+    /// Name of the scenario in reports, and of the folder of its results: one component of a path.
     #[serde(default = "default::name")]
     pub name: String,
-    /// Seed of every random stream.
+    /// Seed of all random streams. Runs of one scenario with one seed are identical.
     #[serde(default = "default::seed")]
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_i64))]
     pub seed: u64,
-    /// A named combination of transport, controller and scheduler (`dctcp+srpt`); its settings lie under
-    /// the ones written here. See the catalogue `schemes`.
+    /// A named combination of transport, controller and scheduler, such as `dctcp+srpt`. Keys of the scenario override
+    /// those of the scheme. The catalogue `schemes` lists all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheme: Option<String>,
-    /// The network's shape.
+    /// The shape of the network: its hosts, switches and links.
     pub topology: Topology,
-    /// Links that are not as the topology makes them.
+    /// Links that differ from what the topology makes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<Link>,
-    /// How paths are chosen among the shortest.
+    /// How a path is chosen among the shortest ones.
     #[serde(default)]
     pub routing: Routing,
-    /// Output queues of switches.
+    /// Output queues and memory of switches.
     #[serde(default)]
     pub switch: Switch,
-    /// Output queues of hosts; every key defaults to the one of `switch`.
+    /// Output queues of hosts; those keys that `switch` has, too, default to the values there.
     #[serde(default)]
     pub nic: Nic,
-    /// What NICs write into the slack header.
+    /// The initial slack that NICs write into the slack header. If not given, they write none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slack: Option<Slack>,
-    /// Queue management at the receiving edge.
+    /// Queue management at the receiving edge, by the slack that packets used. If not given, none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub edge: Option<Edge>,
-    /// How the two ends of a flow talk.
+    /// The transport protocol of flows.
     #[serde(default)]
     pub transport: Transport,
-    /// Further transports by name, for traffic sections that refer to one.
+    /// Further transports by name, for traffic sections whose key `transport` names them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub transports: BTreeMap<String, Transport>,
-    /// What hosts send to each other.
+    /// The traffic: which flows hosts send to each other.
     pub traffic: Vec<Traffic>,
-    /// What breaks, and when.
+    /// Link failures and losses of pause frames, and when they happen.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incident: Vec<Incident>,
-    /// Which flows count, and what is recorded besides them.
+    /// Which flows are measured, and what is recorded in addition.
     #[serde(default)]
     pub measure: Measure,
-    /// When the run ends.
+    /// When the run ends, and how it is executed.
     #[serde(default)]
     pub run: Limits,
 }
@@ -145,7 +145,7 @@ defaults! {
     seed: u64 = 1;
 }
 
-/// Leaves only these kinds of a choice.
+/// Keeps only these kinds of a table with `kind`.
 fn keep_kinds(schema: &mut schemars::Schema, names: &[&str]) {
     let kinds = schema.get_mut("oneOf").and_then(|list| list.as_array_mut());
     kinds.into_iter().for_each(|kinds| {

@@ -1,37 +1,38 @@
-//! `[transport]` of kind `ndp`: packets that answer pulls of their destination.
+//! `[transport]` of kind `ndp`: senders send packets when their receivers pull them.
 
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// Receiver-driven transport over switches that trim (NDP, Handley et al., SIGCOMM 2017): a first window leaves at
-/// once, what finds a queue full comes as its header, and every further packet answers a pull. Pulls are paced by the
-/// destination. Made for the scheduler `ndp` and the routing `numbered`; NICs pull (`nic.order = "round-robin"`).
+/// Receiver-driven transport over switches that trim (NDP, Handley et al., SIGCOMM 2017). A first window leaves at
+/// once; a packet that does not fit into a queue is trimmed to its header. The receiver requests every further packet
+/// by a pull, and paces its pulls. Made for the scheduler `ndp`, the routing `numbered`, and NICs that pull (`nic.order
+/// = "round-robin"`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ndp {
-    /// Payload of a full packet.
+    /// Payload bytes of a full packet.
     pub payload: Q<Bytes>,
-    /// Headers of every data packet on the wire: what is left of one that is trimmed.
+    /// Header bytes of every data packet on the wire: what is left of a trimmed one.
     pub header: Q<Bytes>,
-    /// An ACK, a NACK or a pull on the wire.
+    /// Size of an ACK, a NACK or a pull on the wire.
     pub control_size: Q<Bytes>,
-    /// Packets that leave without a pull as a flow starts. Without the key twice as many as fill the longest round
-    /// trip at the fastest host's rate.
+    /// Initial window: packets that a flow sends without a pull. If not given, twice the bandwidth-delay product of the
+    /// fastest host's rate and the longest base round trip.
     #[schemars(range(min = 1))]
     pub window: Option<u32>,
-    /// Share of its link that a destination's pulls call for.
+    /// Fraction of its link rate at which a receiver pulls data.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub pull_share: f64,
-    /// A source that receives nothing for so long sends again what was neither ACKed nor NACKed. Without the key 1 ms, or
-    /// 25 base round trips if those are longer.
-    // CHOICE NDP §3.2: 1 ms, where a base round trip takes about 40 us. Other reading: 1 ms on every path; then slow ones
-    // carry everything many times.
+    /// A sender that has received nothing for this time sends all packets again that were neither ACKed nor NACKed. If
+    /// not given, 1 ms, or 25 times the longest base round trip if that is longer.
+    // CHOICE NDP §3.2: 1 ms, where a base round trip takes about 40 us. Other reading: 1 ms on every path. Slow paths
+    // then carry every packet many times.
     pub retry: Option<Q<Span>>,
-    /// Paths that packets take, each once in a random order, and then in another. Without the key as many as there are
-    /// shortest ones from the first host to that which has most, where the routing goes by path values; elsewhere
-    /// packets carry none.
+    /// Number of paths. The packets of a flow take all of them, each once, in a random order, and then again in
+    /// another. If not given, the largest number of shortest paths from the first host to any other, if the routing
+    /// uses path values (`numbered`); with other routings, packets carry none.
     #[schemars(range(min = 1))]
     pub paths: Option<u32>,
 }

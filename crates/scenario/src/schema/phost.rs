@@ -1,47 +1,49 @@
-//! `[transport]` of kind `phost`: packets that answer tokens of their destination.
+//! `[transport]` of kind `phost`: senders send packets when their receivers send tokens.
 
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// Receiver-driven transport by tokens (pHost, Gao et al., CoNEXT 2015): a flow sends a request, and each of
-/// its packets answers a token of its destination, which promises its downlink to the flow with the fewest
-/// bytes left. Where not said otherwise, times are those of the authors' simulator, in transmission times of
-/// a full packet on the link of the host that keeps them: of the destination (`spacing`, `patience`, `again`) or of the
-/// source (`token_life`, `retry`).
+/// Receiver-driven transport by tokens (pHost, Gao et al., CoNEXT 2015). A flow sends a request, and then one packet
+/// for each token of its receiver, which reserves its downlink for the flow with the fewest remaining bytes. Times that
+/// are not given are those of the authors' simulator, shown in parentheses, in transmission times of a full packet on
+/// the host's link: the receiver's for `spacing`, `patience` and `again`, the sender's for `token_life` and `retry`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Phost {
-    /// Payload of a full packet.
+    /// Payload bytes of a full packet.
     pub payload: Q<Bytes>,
-    /// Headers of every data packet on the wire.
+    /// Header bytes of every data packet on the wire.
     pub header: Q<Bytes>,
-    /// A request, a token or an ACK on the wire.
+    /// Size of a request, a token or an ACK on the wire.
     pub control_size: Q<Bytes>,
-    /// Packets for which a source has tokens of its own as a flow starts. Without the key as many as `window`.
+    /// Free tokens: packets that a flow may send when it starts, without tokens of its receiver. If not given, as many as
+    /// `window`.
     pub free_tokens: Option<u32>,
-    /// Which flows have such free tokens.
+    /// Which flows have free tokens.
     pub free_for: FreeFor,
-    /// A destination sends a token this often. (1 packet.)
+    /// Interval between the tokens of a receiver. (1 packet.)
     pub spacing: Option<Q<Span>>,
-    /// Tokens that a flow may have beyond the last one it answered; then others go first. Without the key the product of
-    /// the fastest host's rate and the longest round trip, in full packets, and at least 8.
+    /// Largest number of tokens that a flow has not answered; beyond that, other flows are served first. If not given,
+    /// the bandwidth-delay product of the fastest host's rate and the longest base round trip, in full packets, and at
+    /// least 8.
     // CHOICE pHost §3.2: "a BDP worth"; in the authors' simulator 8.
     pub window: Option<u32>,
-    /// A token is worth nothing after so long at its source. (1.5 packets.)
+    /// Lifetime of a token at the sender. (1.5 packets.)
     pub token_life: Option<Q<Span>>,
-    /// A flow with a full window gets another token after so long. (Three windows and a packet.)
+    /// A flow with a full window of unanswered tokens gets another one after this time. (Three windows and a packet.)
     pub patience: Option<Q<Span>>,
-    /// A flow that has had tokens for all its packets gets new ones for those missing after so long. (A window and a packet.)
+    /// A flow that has had tokens for all its packets gets new ones for the missing packets after this time. (A window
+    /// and a packet.)
     pub again: Option<Q<Span>>,
-    /// A source that receives nothing repeats its request after so long. (31 windows: long enough
-    /// that a flow which others precede does not repeat it in vain; in the authors' simulator no request is lost.)
+    /// A sender that has received nothing for this time repeats its request. (31 windows: long enough for a flow that
+    /// waits behind others. In the authors' simulator no request is lost.)
     pub retry: Option<Q<Span>>,
-    /// Class of packets that answer a free token; what controls has class 0. Without the key 1 where the
-    /// switches' scheduler looks at classes, else 0.
+    /// Traffic class of packets sent with free tokens. Control packets have class 0. If not given, 1 if the switches'
+    /// scheduler has such a class, else 0.
     pub free_class: Option<u8>,
-    /// Class of packets that answer another. Without the key 2 where there is such a class, else as `free_class`.
+    /// Traffic class of packets sent with other tokens. If not given, 2 if there is such a class, else as `free_class`.
     pub token_class: Option<u8>,
 }
 
@@ -65,12 +67,12 @@ impl Default for Phost {
     }
 }
 
-/// Flows that have free tokens.
+/// Which flows have free tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FreeFor {
-    /// Those that need no others: as in the authors' simulator.
+    /// Only flows that need no other tokens, as in the authors' simulator.
     Short,
-    /// All, for their first packets.
+    /// All flows, for their first packets.
     All,
 }

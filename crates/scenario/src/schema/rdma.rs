@@ -1,4 +1,4 @@
-//! `[transport]` of kind `rdma`: queue pairs of RoCE, IRN and what lies between.
+//! `[transport]` of kind `rdma`: queue pairs of RoCE, IRN and the variants between them.
 
 use super::{Rank, congestion, defaults};
 use crate::quantity::{Cap, Q};
@@ -8,62 +8,64 @@ use thalweg_machines::congestion::{ControllerSpec, fixed};
 pub use thalweg_machines::transport::{CnpRule, PathValues, RdmaAcks, RdmaTimer, Recovery, TimerRestart};
 use thalweg_units::{Bytes, Rate, Span};
 
-/// A queue pair per flow: RoCE's go-back-N, IRN's selective retransmission, TIMELY's segments.
+/// RDMA, with a queue pair per flow: RoCE's go-back-N, IRN's selective retransmission, TIMELY's segments.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rdma {
-    /// Rate or window control. Every flow starts at line rate, with a window as large as its cap.
+    /// The congestion controller, by rate or window. Flows start at line rate, with the largest window that `cap`
+    /// allows.
     #[schemars(schema_with = "congestion::over_rdma")]
     pub congestion: ControllerSpec,
-    /// Payload of a full packet.
+    /// Payload bytes of a full packet.
     pub mtu: Q<Bytes>,
-    /// Headers of every data packet on the wire.
+    /// Header bytes of every data packet on the wire.
     pub header: Q<Bytes>,
-    /// More headers on every data packet, not part of its ideal completion time (IRN §4.5.3: 16 B at worst).
+    /// Further header bytes on every data packet that its flow's ideal completion time does not count (IRN §4.5.3: 16 B
+    /// in the worst case).
     pub extra_header: Q<Bytes>,
-    /// An ACK on the wire.
+    /// Size of an ACK on the wire.
     pub ack_size: Q<Bytes>,
-    /// A NACK on the wire. Without the key, as `ack_size`, and 4 B more with the recoveries `irn` and `drop-notified`,
-    /// for the PSN that triggered it.
+    /// Size of a NACK on the wire. If not given, as `ack_size`; 4 B more with the recoveries `irn` and `drop-notified`,
+    /// whose NACKs hold the PSN of the packet that triggered them.
     pub nack_size: Option<Q<Bytes>>,
-    /// In-band telemetry on the wire, in every data packet from its source on and in every ACK and NACK,
-    /// besides their headers. Without the key `42B` where the controller reads it (HPCC, SIGCOMM 2019, §4.1:
-    /// five hops of 8 B, and 2 B).
+    /// Bytes of in-band telemetry on the wire, in addition to the headers, in every data packet (from its source on)
+    /// and in every ACK and NACK. If not given, `42B` if the controller reads telemetry (HPCC, SIGCOMM 2019, §4.1: five
+    /// hops of 8 B, and 2 B), else none.
     pub telemetry: Option<Q<Bytes>>,
     /// How losses are repaired.
     #[schemars(extend("x-renamed-kinds" = { "told": "drop-notified" }))]
     pub recovery: Recovery,
-    /// BDP-FC: packets that may be sent from the lowest unacknowledged one on. `"auto"`: as many as fill the
-    /// longest path at the hosts' rate (propagation only); `"none"`: no cap. Without the key, `auto` with the
-    /// recoveries `irn` and `drop-notified`, `none` with `go-back-n`.
+    /// BDP-FC: largest number of packets from the lowest unacknowledged one to the highest one sent. `"auto"`: the
+    /// bandwidth-delay product of the fastest host's rate and the longest path (propagation only); `"none"`: no cap. If
+    /// not given, `auto` with the recoveries `irn` and `drop-notified`, `none` with `go-back-n`.
     pub cap: Option<Cap>,
-    /// What receivers acknowledge, NACKs apart. Without the key, `per-packet`; with the recovery `go-back-n`
-    /// under PFC (if no link loses packets or fails, and none overtakes another), or with `segments`, no more than the
-    /// controller needs.
+    /// What receivers acknowledge, NACKs apart. If not given, `per-packet`; `per-segment` with `segments` and
+    /// `go-back-n`; and no more than the controller needs with `go-back-n` under PFC, if no link loses packets or fails
+    /// and neither jitter nor routing reorders them.
     pub acks: Option<RdmaAcks>,
-    /// The retransmission timer. Without the key, `off` with PFC (if no link loses packets or fails, and with
-    /// `go-back-n` none overtakes another), else `pair` with the recovery `irn` and `fixed` with `go-back-n` and
-    /// `drop-notified`; a `low` of the defaults is then at least two base round trips of the longest path, a `high` and
-    /// a `value` at least four.
+    /// The retransmission timer. If not given: `off` with PFC if no link loses packets or fails (with `go-back-n`, only
+    /// if neither jitter nor routing reorders packets); otherwise `pair` with the recovery `irn`, and `fixed` with
+    /// `go-back-n` and `drop-notified`. A default `low` is then at least two base round trips of the longest path, a
+    /// default `high` or `value` at least four.
     pub timer: Option<RdmaTimer>,
-    /// Which acknowledgements start a running timer again.
+    /// Which acknowledgements restart a running timer.
     pub timer_restart: TimerRestart,
-    /// A packet to be sent again leaves no earlier than this after it was found lost, and nothing new leaves meanwhile
-    /// (IRN §4.5.3: 2 us at worst).
+    /// Time from the detection of a loss until the packet can be sent again, during which the flow sends nothing new
+    /// (IRN §4.5.3: 2 us in the worst case).
     pub fetch_delay: Q<Span>,
-    /// What senders write into the rank header; without the key what the schedulers sort by, `from-here`
-    /// where that is what remains.
+    /// What senders write into the rank header. If not given, what the schedulers sort by; `from-here` if that is the
+    /// remaining size.
     pub rank: Option<Rank>,
-    /// Congestion notifications from receiver to sender; what the controller needs if not given.
+    /// Congestion notifications from receiver to sender. If not given, those that the controller needs.
     pub notification: Option<Notification>,
     /// Which round trips are reported to the controller.
     pub rtt: RttSamples,
-    /// The host posts whole segments and keeps few of them outstanding (TIMELY §3.2); without the key packets
+    /// The host posts whole segments to the NIC, of which few are outstanding (TIMELY §3.2). If not given, packets
     /// leave one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<Segments>,
-    /// Values that senders write into every packet for the routing `entropy` to hash; ACKs bring them back. Without the
-    /// key all write 0.
+    /// Path values that senders write into every packet, which the routing `entropy` hashes; ACKs return them. If not
+    /// given, all are 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_values: Option<PathValues>,
 }
@@ -97,21 +99,21 @@ impl Default for Rdma {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RttSamples {
-    /// Packets per sample: one sample at the ACK of the last of them, and one at the flow's end. (Posted segments give
-    /// one each.) Without the key: 16 for TIMELY and wherever ACKs are sent per segment, 1 for other controllers that
-    /// use round trips.
+    /// Packets per sample. A sample is taken at the ACK of the last of them, and one at the end of the flow. (With
+    /// `segments`, each segment gives one.) If not given, 16 for TIMELY and if ACKs are sent per segment, 1 for other
+    /// controllers that use round trips.
     // CHOICE TIMELY §3.5: its segments are 16 KB, here 16 packets. Swift (§3.1), Vegas, Copa and others take a sample
-    // from every ACK, and with one of 16 their windows would grow by a sixteenth.
+    // from every ACK. With one of 16 their windows would grow by a sixteenth.
     #[schemars(range(min = 1, max = 1_000_000))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segment: Option<u32>,
-    /// Subtract the serialisation time of that packet, or of the whole segment where the host posts segments.
+    /// Subtract the serialisation time of that packet, or of the whole segment if the host posts segments.
     pub less_serialization: bool,
     /// Also from NACKs.
     // CHOICE IRN §4.3.1: with IRN, whose packets out of order are answered by NACKs, the paper does not say.
     pub nacks: bool,
-    /// Also from retransmitted packets, as the answer shows which copy it answers. Without the key for those controllers
-    /// that get a sample from every ACK.
+    /// Also from retransmitted packets, as the answer shows which copy it answers. If not given, for controllers that
+    /// get a sample from every ACK.
     // CHOICE IRN §4.3.1: TCP's rule (RFC 6298, §3) for the others. Swift's, Copa's and Verus' packets carry time stamps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resent: Option<bool>,
@@ -125,40 +127,40 @@ impl Default for RttSamples {
     }
 }
 
-/// Congestion notifications.
+/// How receivers notify senders of marked packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Notification {
-    /// Congestion notification packets when marked data arrives (DCQCN: Zhu et al., SIGCOMM 2015, §3.1).
+    /// A congestion notification packet (CNP) when marked data arrives (DCQCN: Zhu et al., SIGCOMM 2015, §3.1).
     Cnp {
-        /// At most one per flow in this time.
+        /// Interval in which a flow gets at most one CNP.
         #[serde(default = "default::cnp_interval")]
         interval: Q<Span>,
-        /// What becomes of marks that arrive in between.
+        /// What happens to marks that arrive within the interval.
         #[serde(default)]
         rule: CnpRule,
-        /// On the wire.
+        /// Size of a CNP on the wire.
         #[serde(default = "default::cnp_size")]
         size: Q<Bytes>,
     },
-    /// Every ACK indicates whether the packet that triggered it was marked.
+    /// Every ACK reports whether the packet that triggered it was marked.
     Echo,
     /// Data is not ECN-capable.
     Off,
 }
 
-/// The rate engine of a host that posts segments (TIMELY §3.2.3, §3.4).
+/// A host that posts segments to its NIC (TIMELY §3.2.3, §3.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Segments {
-    /// Payload of a segment.
+    /// Payload bytes of a segment.
     pub bytes: Q<Bytes>,
-    /// Segments that may be outstanding.
+    /// Number of segments of a flow that may be posted and not acknowledged.
     // CHOICE TIMELY §3.4: "a static worst-case limit" without a value.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub outstanding: u32,
-    /// The NIC spaces the packets of a segment at this rate on the wire, and round trips are net of it; a burst at line
-    /// rate if not given.
+    /// Rate on the wire at which the NIC spaces the packets of a segment; this time is not part of round trips. If not
+    /// given, packets leave as a burst at line rate.
     pub nic_pace: Option<Q<Rate>>,
 }
 
@@ -169,7 +171,7 @@ impl Default for Segments {
 }
 
 impl Notification {
-    /// DCQCN's notifications with their defaults.
+    /// DCQCN's CNPs with default parameters.
     pub(crate) fn cnp() -> Self {
         Self::Cnp { interval: default::cnp_interval(), rule: CnpRule::default(), size: default::cnp_size() }
     }

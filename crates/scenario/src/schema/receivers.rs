@@ -1,43 +1,44 @@
-//! `[transport]` of kinds `homa` and `expresspass`: packets that answer what their destination grants.
+//! `[transport]` of kinds `homa` and `expresspass`: senders send what their receivers grant.
 
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span};
 
-/// Receiver-driven transport by grants and priorities (Homa, Montazeri et al., SIGCOMM 2018): the first bytes
-/// of a message leave at once, at a priority by its size; the rest answers grants of its destination, which
-/// grants to several messages at once, those with the fewest bytes left first.
+/// Receiver-driven transport by grants and priorities (Homa, Montazeri et al., SIGCOMM 2018). The first bytes of a
+/// message are sent unscheduled, at a priority by the message's size; the rest when the receiver grants it. A receiver
+/// grants to several messages at the same time, those with the fewest remaining bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Homa {
-    /// Payload of a full packet.
+    /// Payload bytes of a full packet.
     pub payload: Q<Bytes>,
-    /// Headers of every data packet on the wire.
+    /// Header bytes of every data packet on the wire.
     pub header: Q<Bytes>,
-    /// A grant, a request to send again or an ACK on the wire.
+    /// Size of a grant, a request to send again or an ACK on the wire.
     pub control_size: Q<Bytes>,
-    /// RTTbytes: what leaves of a message without a grant, and what is kept granted and not received,
-    /// payload. Without the key the product of the fastest host's rate and the longest round trip of full
-    /// packets.
+    /// RTTbytes, payload: bytes of a message that are sent unscheduled, and bytes that the receiver keeps granted but
+    /// not received. If not given, the bandwidth-delay product of the fastest host's rate and the longest base round
+    /// trip.
     pub rtt_bytes: Option<Q<Bytes>>,
-    /// Priority levels. Without the key as many as the switches' scheduler has classes.
+    /// Priority levels. If not given, as many as the switches' scheduler has classes.
     #[schemars(range(min = 1))]
     pub levels: Option<u8>,
-    /// Unscheduled packets of messages of up to the first size have the highest level, of up to the second
-    /// the next one, and so on; larger ones the level behind the last. Without the key so that all levels
-    /// have as many unscheduled bytes, and that of all levels as large a share is for unscheduled packets as
-    /// of all bytes, by the sizes of the Poisson traffic; one level where there is none.
+    /// Unscheduled packets of messages of at most the first size have the highest level, of at most the second size the
+    /// next one, and so on; those of larger messages have the level after the last cutoff. If not given, computed from
+    /// the flow sizes of the Poisson traffic (§3.4): the fraction of levels for unscheduled packets is the fraction of
+    /// unscheduled bytes, and each of these levels carries the same number of bytes. Without Poisson traffic, one
+    /// level.
     #[schemars(extend("examples" = [["1KB", "10KB"]]))]
     pub cutoffs: Option<Vec<Q<Bytes>>>,
-    /// Messages that a destination grants to at once. Without the key as many as there are levels for
-    /// scheduled packets.
+    /// Degree of overcommitment: number of messages to which a receiver grants at the same time. If not given, the
+    /// number of levels for scheduled packets.
     #[schemars(range(min = 1))]
     pub overcommitment: Option<u32>,
-    /// Without news for so long, what is missing is requested again. Without the key 5 ms, or 25 base round trips if
-    /// those are longer.
-    // CHOICE Homa §3.7: "a few milliseconds", where a round trip takes microseconds. Other reading: 5 ms everywhere; then
-    // all that comes over slower paths is sent again for ever.
+    /// A receiver that has received nothing of a message for this time requests the missing data again. If not given,
+    /// 5 ms, or 25 times the longest base round trip if that is longer.
+    // CHOICE Homa §3.7: "a few milliseconds", where a round trip takes microseconds. Other reading: 5 ms on every path.
+    // Over slower paths all data are then sent again for ever.
     pub resend: Option<Q<Span>>,
 }
 
@@ -56,41 +57,44 @@ impl Default for Homa {
     }
 }
 
-/// Receiver-driven transport by credits (ExpressPass, Cho et al., SIGCOMM 2017): a packet leaves per credit,
-/// and every port meters credits (the scheduler `expresspass`). They take the way of the data in reverse:
-/// `routing = "ecmp-symmetric"`.
+/// Receiver-driven transport by credits (ExpressPass, Cho et al., SIGCOMM 2017). A sender sends one packet per credit,
+/// and every port limits the rate of credits (the scheduler `expresspass`). Credits must take the path of the data in
+/// reverse: `routing = "ecmp-symmetric"`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExpressPass {
-    /// Payload of a full packet.
+    /// Payload bytes of a full packet.
     pub payload: Q<Bytes>,
-    /// Headers of every data packet on the wire.
+    /// Header bytes of every data packet on the wire.
     pub header: Q<Bytes>,
-    /// A request, a stop or an ACK on the wire.
+    /// Size of a request, a stop or an ACK on the wire.
     pub control_size: Q<Bytes>,
-    /// The smallest credit on the wire; sizes are drawn, all equally likely.
+    /// Size of the smallest credit on the wire. Sizes are drawn uniformly.
     pub credit_min: Q<Bytes>,
-    /// The largest credit on the wire.
+    /// Size of the largest credit on the wire.
     pub credit_max: Q<Bytes>,
-    /// Largest rate of a flow's credits. Without the key what leaves room for its data on the fastest host's link.
+    /// max_rate: largest rate of a flow's credits. If not given, the share of the fastest host's link that credits have
+    /// when each triggers a full packet.
     pub max_rate: Option<Q<Rate>>,
-    /// α: rate of a flow that starts, as a fraction of the largest.
+    /// α: initial credit rate of a flow, as a fraction of the largest.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub alpha: f64,
-    /// w of a flow that starts: how much of the way to the largest rate one round trip takes.
+    /// Initial value of the aggressiveness factor w: the fraction of the distance to the largest rate that one increase
+    /// covers. The rate is updated once per round trip.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub w_init: f64,
-    /// The least w.
+    /// Smallest value of w.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub w_min: f64,
-    /// Share of credits whose loss counts as none, at a rate of nothing; less at higher rates.
+    /// Target loss ratio of credits at a credit rate near zero. It falls linearly with the rate, to zero at the
+    /// largest.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub target_loss: f64,
-    /// Gaps between credits are drawn from this fraction less to this fraction more.
+    /// Jitter: gaps between credits are drawn uniformly within ± this fraction.
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub jitter: f64,
-    /// A source that receives nothing for so long repeats its request, or its stop. Without the key 1 ms, or 25 base round
-    /// trips if those are longer.
+    /// A sender that has received nothing for this time repeats its request or its stop. If not given, 1 ms, or 25 times
+    /// the longest base round trip if that is longer.
     // CHOICE ExpressPass §3.1: not published. With 1 ms on every path, slow ones carry nothing but requests.
     pub retry: Option<Q<Span>>,
 }

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::route::RouteSpec;
 use thalweg_units::Span;
 
-/// How paths are chosen.
+/// How a path is chosen among the shortest ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(extend("x-default-kind" = "ecmp"))]
 pub struct Routing {
-    /// Which rule.
+    /// The routing rule.
     #[serde(flatten)]
     pub rule: RouteSpec,
-    /// From the failure or the repair of a link to new routes.
+    /// Time from the failure or the repair of a link until routes follow it.
     #[serde(default = "default::convergence")]
     pub convergence: Q<Span>,
 }

@@ -1,9 +1,10 @@
-//! Named schemes: transport × controller × switch, written as the TOML that lies under a scenario.
+//! Named schemes: combinations of transport, controller and switch, each given as TOML that the keys of a scenario
+//! override.
 //!
-//! Families. The factor analysis ("Datacenter Congestion Control", CCR §2.2): any rate setting with any scheduler, full
-//! packets of 1500 B, 500 KB per port, initial window 14; for its round trip of 16 us and 10 Gb/s.
-//! And RDMA (Mittal, UCB/EECS-2018-103, §4.3): any queue pair, or iWARP, over input-queued switches with and
-//! without priority flow control. And receiver-driven transports, each with the switches that it is made for.
+//! There are three families. The factor analysis ("Datacenter Congestion Control", CCR §2.2) combines any rate setting
+//! with any scheduler: full packets of 1500 B, 500 KB per port, initial window 14, for a round trip of 16 us and 10
+//! Gb/s. RDMA (Mittal, UCB/EECS-2018-103, §4.3) combines any queue pair, or iWARP, with input-queued switches with and
+//! without priority flow control. Receiver-driven transports come with the switches that each is made for.
 
 mod rdma;
 mod receivers;
@@ -11,7 +12,7 @@ mod uet;
 
 use crate::diagnostic::suggest_of;
 
-/// A part of a scheme: its name, what it is, and its settings.
+/// A part of a scheme, with its settings.
 pub(crate) struct Part {
     pub name: &'static str,
     pub summary: &'static str,
@@ -59,11 +60,11 @@ rto = { kind = "rfc6298", initial = "48us", min = "48us", max = "1s" }
 marking = { kind = "step", threshold = "15pkts" }
 "#,
     },
-    // CHOICE ADS §2.2 (footnote 2): its RCP and PCC are not described. RCP is that of RC3's authors, one of
-    // which wrote this paper, too (UCB/EECS-2018-103, §2.4.1), with the round trip of 16 us for theirs of 200
-    // ms and a hundredth of the link as the least rate, for a flow learns of another only when it sends; it
-    // begins with as much as TCP. PCC is Vivace; it begins at the line's rate, and its step is to that as in
-    // the authors' module.
+    // CHOICE ADS §2.2 (footnote 2): the paper does not describe its RCP and PCC. RCP is that of RC3's authors, one of
+    // whom is an author here, too (UCB/EECS-2018-103, §2.4.1). Its round trip is 16 us instead of their 200 ms. Its
+    // least rate is a hundredth of the link's, because a flow learns of a new rate only when it sends. Its initial
+    // window is TCP's. PCC is Vivace, which starts at line rate; its step has the same ratio to the line rate as in the
+    // authors' module.
     Part {
         name: "rcp",
         summary: "RCP: the rate that switches name, computed at least every 16 us",
@@ -155,7 +156,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     Family { rates: uet::RATES, switches: uet::SWITCHES },
 ];
 
-/// All schemes: their names, with their parts.
+/// All schemes: their names and their parts.
 pub(crate) fn all() -> impl Iterator<Item = (String, &'static Part, &'static Part)> {
     FAMILIES.iter().flat_map(|family| {
         let pair = move |r: &'static Part| {
@@ -165,7 +166,7 @@ pub(crate) fn all() -> impl Iterator<Item = (String, &'static Part, &'static Par
     })
 }
 
-/// The hint for an unknown scheme: the nearest name, and the parts of which schemes are composed.
+/// The hint for an unknown scheme: the most similar name, and the parts that schemes consist of.
 pub(crate) fn hint(written: &str) -> String {
     let one_of = |parts: &[Part]| match parts {
         [one] => one.name.to_owned(),
@@ -173,7 +174,7 @@ pub(crate) fn hint(written: &str) -> String {
     };
     let families: Vec<_> =
         FAMILIES.iter().map(|f| format!("{} + {}", one_of(f.rates), one_of(f.switches))).collect();
-    // Of those with its first part, if that is right.
+    // If the first part is known, suggest only schemes with that part.
     let begins = written.split_once('+').map(|(rate, _)| format!("{rate}+"));
     let names: Vec<_> = all().map(|(name, _, _)| name).collect();
     let own: Vec<_> =
@@ -185,7 +186,7 @@ pub(crate) fn hint(written: &str) -> String {
     }
 }
 
-/// The TOML texts of a scheme's parts; a rate setting alone leaves the switch open.
+/// The TOML texts of a scheme's parts. A scheme that is a rate setting alone sets nothing of the switches.
 pub(crate) fn parts(name: &str) -> Option<Vec<&'static str>> {
     let (rate, switch) = match name.split_once('+') {
         Some((rate, switch)) => (rate, Some(switch)),

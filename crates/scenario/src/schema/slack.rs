@@ -1,4 +1,4 @@
-//! `[slack]` and `[edge]`: what NICs write into the slack header, and what the receiving edge makes of what is left.
+//! `[slack]` and `[edge]`: the slack that NICs write into packets, and queue management by the slack that packets used.
 
 use super::defaults;
 use crate::quantity::{Delay, Q};
@@ -6,14 +6,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span};
 
-/// What NICs write into the slack header of every packet as its transmission begins (Mittal et al., Universal Packet
-/// Scheduling, NSDI 2016 §3). Every switch subtracts what the packet waited there, whatever its scheduler.
+/// The slack that NICs write into the header of every packet when its transmission begins (Mittal et al., Universal
+/// Packet Scheduling, NSDI 2016 §3). Every switch subtracts the time that the packet waited there, whatever its
+/// scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Slack {
-    /// The objective.
+    /// The rule for the initial slack, by objective.
     #[serde(flatten)]
     pub rule: SlackRule,
-    /// Added once per traffic class: longer than any wait makes classes strict (§3.4).
+    /// Slack added per traffic class. If it is longer than any waiting time, classes have strict priority (§3.4).
     #[serde(default = "default::zero")]
     pub class_offset: Q<Span>,
 }
@@ -22,64 +23,64 @@ pub struct Slack {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum SlackRule {
-    /// The same slack for every packet, against long tails of delay (FIFO+, NSDI 2016 §3.2).
+    /// The same slack for every packet, which shortens the tail of delays (FIFO+, NSDI 2016 §3.2).
     Constant(ConstantSlack),
-    /// In proportion to the flow's size in packets, for short completion times; control packets have none (NSDI 2016
-    /// §3.1).
+    /// Slack in proportion to the flow's size in packets, for short completion times. Control packets have none (NSDI
+    /// 2016 §3.1).
     FlowSize(FlowSizeSlack),
-    /// By the Virtual Clock, for fairness (NSDI 2016 §3.3).
+    /// Slack by the Virtual Clock, for fairness (NSDI 2016 §3.3).
     VirtualClock(VirtualClockSlack),
 }
 
-/// The same for every packet.
+/// The same slack for every packet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ConstantSlack {
-    /// Of every packet.
+    /// Slack of every packet.
     #[serde(default = "default::second")]
     pub value: Q<Span>,
 }
 
-/// In proportion to the flow's size.
+/// Slack in proportion to the flow's size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowSizeSlack {
-    /// D, per packet of the flow: longer than any wait.
+    /// D: slack per packet of the flow. It should be longer than any waiting time.
     #[serde(default = "default::second")]
     pub unit: Q<Span>,
 }
 
-/// By the Virtual Clock.
+/// Slack by the Virtual Clock.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VirtualClockSlack {
-    /// r_est, what a flow of weight 1 is entitled to: at most its fair share.
+    /// r_est: rate to which a flow of weight 1 is entitled. It should be at most the fair share.
     #[schemars(extend("examples" = ["100Mbps"]))]
     pub rate: Q<Rate>,
-    /// Count this many bytes for every packet, ACKs too, instead of its size on the wire, as the authors'
-    /// simulator does.
+    /// Bytes that every packet counts with, ACKs too, instead of its size on the wire: as in the authors' simulator. If
+    /// not given, the size on the wire.
     pub ack_full_size: Option<Q<Bytes>>,
 }
 
-/// Queue management at the receiving edge, by the slack that data packets used on their way (NSDI 2016 §4).
+/// Queue management at the receiving edge, by the slack that data packets used on their path (NSDI 2016 §4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Edge {
-    /// CoDel on the delay of the whole path, per flow (NSDI 2016 §4.1).
+    /// CoDel, per flow, on the queueing delay of the whole path (NSDI 2016 §4.1).
     Codel {
-        /// Queueing delay that may stand.
+        /// Target: acceptable standing queueing delay.
         #[serde(default = "default::codel_target")]
         target: Q<Span>,
-        /// How long it must stand before the first drop.
+        /// How long the delay must stay above the target before the first drop.
         #[serde(default = "default::codel_interval")]
         interval: Q<Span>,
-        /// R, a gap between send times after which the flow's queues count as empty; above `target`.
+        /// R: gap between send times after which the queues of the flow count as empty. It must be above `target`.
         #[serde(default = "default::refresh")]
         refresh: Q<Span>,
     },
-    /// Marks ECN-capable packets that waited longer than a threshold (NSDI 2016 §4.2).
+    /// Marks ECN-capable packets whose queueing delay exceeds a threshold (NSDI 2016 §4.2).
     Ecn {
-        /// A time, or K packets: so many full packets' transmission times on a host's link.
+        /// The threshold: a time, or K packets, each for the transmission time of a full packet on a host's link.
         threshold: Delay,
     },
 }

@@ -1,4 +1,4 @@
-//! `[switch]` and `[nic]`: output queues.
+//! `[switch]` and `[nic]`: output queues and memory.
 
 use super::{CongestionPoint, Inputs, Marking, NicOrder, Relief, Scheduler, defaults, marking};
 use crate::quantity::{Capacity, Q};
@@ -8,7 +8,7 @@ use thalweg_machines::pause::{Effects, Parameters, PauseSpec, Site};
 use thalweg_machines::sharing::SharingSpec;
 use thalweg_units::Bytes;
 
-/// A table of scenarios, and in it one for each pause policy of the list: `switch.NAME`.
+/// Declares a table of scenarios with, in addition to its own keys, one key `NAME` for each pause policy of the list.
 macro_rules! with_pauses {
     ({ $(#[$meta:meta])* pub struct $table:ident { $($field:tt)* } } $($module:ident: $policy:ident, $doc:literal;)*) => {
         $(#[$meta])*
@@ -22,12 +22,12 @@ macro_rules! with_pauses {
         }
 
         impl $table {
-            /// The policies that are written; more than one are refused.
+            /// The policies that are given; validation refuses more than one.
             pub(crate) fn pauses(&self) -> impl Iterator<Item = PauseSpec> {
                 [$(self.$module.map(PauseSpec::$policy)),*].into_iter().flatten()
             }
 
-            /// Writes down what of them follows from the switches.
+            /// Fills in the keys of the policies whose defaults depend on the switches.
             pub(crate) fn settle_pauses(&mut self, at: &Site) {
                 $(self.$module.iter_mut().for_each(|own| own.settle(at));)*
             }
@@ -36,114 +36,121 @@ macro_rules! with_pauses {
 }
 
 thalweg_machines::pause_policies!(with_pauses! {
-    /// Output queues of switches.
+    /// Output queues and memory of switches.
     #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     pub struct Switch {
-        /// Which packet leaves next, and which is given up when the buffer is full.
+        /// The scheduler: which packet leaves next, and which is dropped when the buffer is full.
         #[serde(default)]
         pub scheduler: Scheduler,
-        /// What one port may hold, all its queues together; the packet being transmitted does not count, but of those
-        /// that arrive at one instant none is transmitted yet. `500KB` if not given; with `inputs`, `shared_buffer` or
-        /// the scheduler `policy`, `"unlimited"`.
+        /// Buffer of each port, for all its queues together. The packet in transmission does not count, but packets
+        /// that arrive at the same instant all do, also the one that will be sent first. If not given, `500KB`; with
+        /// `inputs`, `shared_buffer` or the scheduler `policy`, `"unlimited"`.
         pub buffer: Option<Capacity>,
-        /// Whether and when packets are marked or dropped before the buffer is full. Thresholds are compared with what
-        /// waits at the port in all its classes and queues together.
+        /// Active queue management: whether and when packets are marked or dropped before the buffer is full.
+        /// Thresholds are compared with all bytes or packets that wait at the port, over all classes and queues.
         #[serde(default)]
         #[schemars(schema_with = "marking::inside_a_queue")]
         pub marking: Marking,
-        /// What else packets pass on their way to `marking`, in this order: a policer in front of an AQM, say. Each
-        /// sees what those before it let through, and the queue behind them all.
+        /// Further stages in front of `marking`, passed in this order: for example a policer before an AQM. Each stage
+        /// sees the packets that the stages before it let through, and the same queue.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         #[schemars(schema_with = "marking::in_front_of_a_queue")]
         pub stages: Vec<Marking>,
-        /// Memory shared by all ports of a switch; without it every port has its own `buffer`. With it a port has no
-        /// limit but its share, unless `buffer` is written too.
+        /// Memory shared by all ports of a switch, instead of a `buffer` for each. A port is then limited by its share
+        /// alone, and in addition by `buffer` if that is given, too.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub shared_buffer: Option<SharedBuffer>,
-        /// Memory by the input at which packets came, instead of output queues with limits.
+        /// Memory accounted to the input at which packets arrived, instead of limits of output queues. PFC and the
+        /// other pause policies need it.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub inputs: Option<Inputs>,
-        /// What switches do about packets that wait behind a pause although their own way is free, or about
-        /// ports that wait for each other. Needs `pfc`, and the scheduler `fifo`.
+        /// What switches do about packets that a pause holds although their own further path is free (head-of-line
+        /// blocking), or about ports that wait for each other in a cycle. Needs `pfc` and the scheduler `fifo`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub relief: Option<Relief>,
-        /// ACKs, NACKs, notifications and set-up pass everything else at every port, hosts' too; no switch
-        /// counts them, and no pause holds them but `nic.pause_control`.
+        /// Strict priority for control packets (ACKs, NACKs, notifications and connection set-up) at every port, of
+        /// hosts, too. They do not count against the memory of switches, and pauses do not stop them, except at a NIC
+        /// with `nic.pause_control`.
         #[serde(default)]
         pub control_first: bool,
-        /// Ports write to the sources of the flows that pass them, for controllers that listen to that.
+        /// Congestion points: switch ports send notifications to the sources of the flows that pass them, for
+        /// controllers that use these.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub congestion_point: Option<CongestionPoint>,
-        /// A packet that should go first interrupts the one being transmitted, which later resumes where it
-        /// stopped. Not for schedulers that serve in turns.
+        /// A packet that the scheduler ranks first interrupts the one in transmission, which later resumes where it
+        /// stopped. Needs a scheduler that can rank a later packet before the one in transmission; not those that serve
+        /// queues in turn.
         #[serde(default)]
         pub preemptive: bool,
-        /// Another scheduler at some switches, with the same buffer and marking.
+        /// Another scheduler at some of the switches, with the same buffer and marking.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub mix: Option<Mix>,
-        /// Forward a packet when this many of its bytes have arrived instead of storing all of it; `0B` stores.
+        /// Cut-through: a packet is forwarded as soon as this many of its bytes have arrived. `0B`: store and forward.
         #[serde(default)]
         pub cut_through: Q<Bytes>,
     }
 });
 
 impl Switch {
-    /// The one pause policy of a valid scenario.
+    /// The pause policy; a valid scenario has at most one.
     pub(crate) fn pause(&self) -> Option<PauseSpec> {
         self.pauses().next()
     }
 
-    /// What follows from it.
+    /// The effects of the pause policy on neighbours.
     pub(crate) fn pause_effects(&self) -> Option<Effects> {
         self.pause().map(|policy| policy.effects())
     }
 
-    /// It stops whole ports.
+    /// True if the pause policy stops whole ports.
     pub(crate) fn stops_ports(&self) -> bool {
         self.pause_effects().is_some_and(|effects| effects.stops_ports())
     }
 
-    /// It stops whole ports, and gives up nothing to have them go on.
+    /// True if the pause policy stops whole ports and no relief drops packets to let them resume.
     pub(crate) fn keeps_packets(&self) -> bool {
         self.stops_ports() && !self.relief.as_ref().is_some_and(|relief| relief.drops())
     }
 
-    /// What does not fit is cut to its header, at the ports or by the memory that they share.
+    /// True if a packet that does not fit is trimmed to its header, by the scheduler or by the policy of the shared
+    /// memory.
     pub(crate) fn trims(&self) -> bool {
         self.scheduler.needs().trims.is_some()
             || self.shared_buffer.as_ref().is_some_and(|shared| shared.sharing.needs().trims)
     }
 
-    /// What one port may hold.
+    /// The buffer of one port.
     pub(crate) fn room(&self) -> Capacity {
-        // Beneath the 500 KB of a port with memory of its own no shared memory of megabytes would ever fill.
+        // A limit of 500 KB per port would keep a shared memory of megabytes from ever filling up.
         let shares = self.inputs.is_some() || self.shared_buffer.is_some();
         let unlimited = || shares || self.scheduler.needs().sizes_itself;
         self.buffer.unwrap_or_else(|| if unlimited() { Capacity::Unlimited } else { default::buffer() })
     }
 }
 
-/// Output queues of hosts. A host's queue runs the scheduler under test unless another is given.
+/// Output queues of hosts. A host's queue runs the scheduler of the switches unless another is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nic {
-    /// Where the next packet comes from.
+    /// NIC scheduling: from which flow the next packet is taken.
     #[serde(default)]
     #[schemars(extend("x-renamed-kinds" = { "circle": "hpcc-simulator" }))]
     pub order: NicOrder,
-    /// A pause holds ACKs, NACKs and notifications too, not only data.
+    /// A pause stops ACKs, NACKs and notifications of the host, too, not only data. `false` needs
+    /// `switch.control_first`, or a NIC `order` that pulls.
     #[serde(default = "default::yes")]
     pub pause_control: bool,
-    /// Which packet leaves next; as `switch.scheduler` if not given.
+    /// The scheduler of the host's queue. If not given, as `switch.scheduler`; `fifo` if that one works in switches
+    /// only, or sorts by slack, or if `order` pulls.
     pub scheduler: Option<Scheduler>,
-    /// What the port may hold; as `switch.buffer` if not given.
+    /// Buffer of the host's port. If not given, as `switch.buffer`; `"unlimited"` if `order` pulls.
     pub buffer: Option<Capacity>,
-    /// Marking; as `switch.marking` if not given.
+    /// Marking in the host's queue. If not given, as `switch.marking`; `"none"` if `order` pulls.
     #[serde(default)]
     #[schemars(schema_with = "marking::inside_a_queue_or_none")]
     pub marking: Option<Marking>,
-    /// What else packets pass on their way to `marking`; nothing if not given, whatever switches have.
+    /// Further stages in front of `marking`. If not given, none, even if `switch.stages` has some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "marking::in_front_of_a_queue")]
     pub stages: Vec<Marking>,
@@ -162,50 +169,50 @@ impl Default for Nic {
     }
 }
 
-/// A switch's memory.
+/// Memory shared by all ports of a switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SharedBuffer {
-    /// Of one switch.
+    /// Size of the memory of each switch.
     #[schemars(extend("x-quantity" = "room"))]
     pub total: Q<Bytes>,
-    /// How ports share it: who is admitted, and who makes room.
+    /// The sharing policy: which packets are admitted, and which are pushed out to make room.
     #[serde(default)]
     pub sharing: SharingSpec,
 }
 
-/// Another scheduler at some switches.
+/// Another scheduler at some of the switches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Mix {
-    /// Instead of `switch.scheduler`.
+    /// The scheduler that these switches run instead of `switch.scheduler`.
     #[schemars(extend("examples" = ["lstf"]))]
     pub scheduler: Scheduler,
-    /// At which switches.
+    /// Which switches run it.
     #[serde(default)]
     pub nodes: Nodes,
 }
 
-/// Which switches.
+/// A choice of switches.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Nodes {
-    /// Those with odd numbers.
+    /// Switches with odd node numbers.
     // CHOICE UPS §2.3: half of the routers run another scheduler; which half is not said.
     #[default]
     Odd,
-    /// Those with even numbers.
+    /// Switches with even node numbers.
     Even,
-    /// These.
+    /// The given switches.
     Listed {
-        /// By number (switches follow the hosts) or by name.
+        /// Switches by node number (switches are numbered after the hosts) or by name.
         #[schemars(extend("x-node" = "node"))]
         nodes: Vec<u32>,
     },
 }
 
 impl Nodes {
-    /// True if the node is one of them.
+    /// True if the node is among them.
     pub(crate) fn has(&self, node: u32) -> bool {
         match self {
             Self::Odd => !node.is_multiple_of(2),

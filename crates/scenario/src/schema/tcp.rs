@@ -11,29 +11,29 @@ pub use thalweg_machines::transport::{
 };
 use thalweg_units::{Bytes, Rate, Span};
 
-/// TCP as data: what a scheme switches on or off.
+/// TCP: a byte stream with acknowledgements and a congestion window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tcp {
-    /// Payload of a full segment.
+    /// Payload bytes of a full segment.
     pub mss: Q<Bytes>,
-    /// Headers of every data packet on the wire.
+    /// Header bytes of every data packet on the wire.
     pub header: Q<Bytes>,
-    /// An ACK on the wire.
+    /// Size of an ACK on the wire.
     pub ack_size: Q<Bytes>,
-    /// A SYN on the wire; as `ack_size` if not given. Only with `handshake`.
+    /// Size of a SYN on the wire. If not given, as `ack_size`. Only with `handshake`.
     pub syn_size: Option<Q<Bytes>>,
-    /// In-band telemetry on the wire, in every data packet from its source on and in every ACK, besides their
-    /// headers. Without the key `42B` where the controller reads it (HPCC, SIGCOMM 2019, §4.1: five hops of 8
-    /// B, and 2 B).
+    /// Bytes of in-band telemetry on the wire, in addition to the headers, in every data packet (from its source on)
+    /// and in every ACK. If not given, `42B` if the controller reads telemetry (HPCC, SIGCOMM 2019, §4.1: five hops of
+    /// 8 B, and 2 B), else none.
     pub telemetry: Option<Q<Bytes>>,
-    /// What is held against the window.
+    /// What counts as in flight, against the window.
     pub flight: Flight,
-    /// Window of a new flow, payload; packets are full segments.
+    /// Initial window, in payload bytes, full segments or bandwidth-delay products.
     pub initial_window: Length,
-    /// Largest window, payload.
+    /// Largest window, in payload bytes, full segments or bandwidth-delay products.
     pub max_window: Capacity,
-    /// Slow-start threshold of a new flow, payload.
+    /// Initial slow-start threshold, in payload bytes, full segments or bandwidth-delay products.
     pub initial_threshold: Capacity,
     /// The congestion controller.
     #[schemars(schema_with = "congestion::over_tcp")]
@@ -42,57 +42,59 @@ pub struct Tcp {
     pub rto: RtoRule,
     /// How losses are inferred before the timer fires.
     pub loss: LossDetection,
-    /// One new segment on each of the first two duplicate ACKs (RFC 3042); on unless `loss` is timeout-only
-    /// or `flight` is span.
+    /// Limited transmit (RFC 3042): one new segment on each of the first two duplicate ACKs. If not given, on, unless
+    /// `loss` is `timeout-only` or `flight` is `span`.
     pub limited_transmit: Option<bool>,
-    /// Without SACK: while losses are repaired the timer restarts with the first partial ACK only, not with
-    /// each (RFC 6582 §4; NewReno as ns-2 has it).
+    /// Without SACK: during loss recovery, only the first partial ACK restarts the retransmission timer, not every one
+    /// (RFC 6582 §4, "impatient"; NewReno as in ns-2).
     pub impatient: bool,
     /// Selective acknowledgements (RFC 2018).
     pub sack: Sack,
-    /// Whether the receiver waits before it acknowledges.
+    /// Whether the receiver delays its ACKs.
     pub delayed_acks: DelayedAcks,
-    /// Exchange SYN and SYN-ACK before the first data: one round trip.
+    /// Exchange SYN and SYN-ACK before the first data, which takes one round trip.
     pub handshake: bool,
-    /// What follows from a lost SYN or SYN-ACK. Only with `handshake`.
+    /// The consequences of a lost SYN or SYN-ACK. Only with `handshake`.
     #[serde(skip_serializing_if = "is_default")]
     pub syn_loss: SynLoss,
-    /// Explicit congestion notification; what the controller needs if not given.
+    /// Explicit congestion notification. If not given, `accurate` if the controller is designed for marks, else `off`.
     pub ecn: Option<EcnMode>,
-    /// Time stamps (RFC 7323): segments sent again give the retransmission timer samples too. Their bytes on
-    /// the wire are part of `header`.
+    /// Timestamps (RFC 7323): retransmitted segments, too, give round-trip samples to the retransmission timer. Count
+    /// their bytes in `header`.
     pub timestamps: bool,
-    /// After this many timeouts in a row send header-only probes until an ACK arrives (pFabric §4.2); 0: never.
+    /// After this many timeouts in a row, send header-only probes until an ACK arrives (pFabric §4.2). 0: never.
     pub probe_after: u32,
-    /// What senders write into the rank header; what the schedulers need if not given.
+    /// What senders write into the rank header. If not given, what the schedulers sort by.
     pub rank: Option<Rank>,
-    /// Class of ACKs, for switches and hosts that serve control packets by class; with `rc3` always the data's.
+    /// Traffic class of ACKs, for schedulers that serve control packets by class, too. With `rc3`, always that of the
+    /// data.
     #[serde(skip_serializing_if = "is_default")]
     pub ack_class: AckClass,
-    /// An application that writes at its own pace; everything at once if not given.
+    /// An application that writes its data over time. If not given, it writes all when the flow starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<Writes>,
-    /// A viewer at the other end requests chunks of a video one after the other; everything at once if not given.
+    /// A video application: a viewer at the receiver requests chunks one after the other. If not given, all data is
+    /// written when the flow starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub video: Option<Video>,
-    /// How the window comes down while losses are repaired.
+    /// How the window is reduced during loss recovery.
     #[serde(skip_serializing_if = "is_default")]
     pub prr: PrrRule,
-    /// A window is sent at a pace, as Linux does: 2 windows per round trip in slow start, 1.2 afterwards.
-    /// Only with controllers that have no pace of their own.
+    /// Pace the packets of a window as Linux does: at 2 windows per round trip in slow start, 1.2 afterwards. Only with
+    /// controllers that set no pacing rate of their own.
     #[serde(skip_serializing_if = "is_default")]
     pub pacing: bool,
-    /// Whether a window grows that is not used up: one that the application leaves half empty says nothing of the path.
+    /// Whether a window grows while the application does not fill it: such a window has not probed the path.
     #[serde(skip_serializing_if = "is_default")]
     pub growth: Growth,
-    /// What is left of a window when the application writes again after it had nothing to send; only with `writes`.
+    /// The window when the application writes again after an idle period. Only with `writes`.
     #[serde(skip_serializing_if = "is_default")]
     pub restart: RestartRule,
-    /// What a mark does to a window of one segment. Only with `ecn = "classic"`.
+    /// The effect of an ECN echo on a window of one segment. Only with `ecn = "classic"`.
     #[serde(skip_serializing_if = "is_default")]
     pub ecn_floor: EcnFloor,
-    /// A second loop that sends everything once more, backwards and in lower and lower classes (Mittal et
-    /// al., NSDI 2014); none if not given.
+    /// RC3: a second loop also sends the data of the flow from its end backwards, in lower and lower traffic classes
+    /// (Mittal et al., NSDI 2014). If not given, none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rc3: Option<Rc3>,
 }
@@ -101,30 +103,30 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Class of ACKs.
+/// Traffic class of ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckClass {
-    /// 0.
+    /// Class 0.
     #[default]
     First,
-    /// That of the data they answer.
+    /// The class of the data that they acknowledge.
     Data,
 }
 
-/// A viewer that requests chunks of a video one after the other, each at the highest rate that the last five chunks'
-/// throughput allows (harmonic mean: FESTIVE, CoNEXT 2012), and pauses while its buffer is full.
+/// A viewer that requests chunks of a video one after the other and pauses while its playback buffer is full. Each
+/// chunk has the highest rate that the throughput of the last five chunks allows (harmonic mean: FESTIVE, CoNEXT 2012).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Video {
-    /// Rates that the video is stored at, rising, eight at most; the first chunk has the lowest.
+    /// Bit rates in which the video is stored, ascending, at most eight. The first chunk has the lowest.
     #[schemars(length(min = 1, max = 8))]
     pub ladder: Vec<Q<Rate>>,
-    /// How long a chunk plays.
+    /// Playing time of a chunk.
     pub chunk: Q<Span>,
-    /// How much the viewer stores, in playing time: it requests a chunk as soon as there is room for it.
+    /// Capacity of the viewer's playback buffer, in playing time: a chunk is requested as soon as there is room for it.
     pub buffer: Q<Span>,
-    /// The part of the throughput that a rate may be.
+    /// Largest rate of a chunk, as a fraction of the estimated throughput.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
     pub safety: f64,
 }
@@ -138,26 +140,30 @@ impl Default for Video {
     }
 }
 
-/// RC3 (Mittal, Sherry, Ratnasamy, Shenker, NSDI 2014): everything above is its primary loop.
+/// RC3 (Mittal, Sherry, Ratnasamy, Shenker, NSDI 2014). The other keys of the table are those of its primary loop,
+/// which is TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rc3 {
-    /// Segments of the first level, from the tail on; each further level has ten times as many.
+    /// Segments in the first low-priority level, counted from the end of the flow. Every further level has ten times as
+    /// many.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub first: u32,
-    /// Low-priority levels: classes below the flow's own. What would be below the last is of the last.
+    /// Number of low-priority levels: traffic classes below the flow's own. Segments beyond the last level belong to
+    /// it.
     #[schemars(range(min = 1, max = 254))]
     pub levels: u8,
-    /// Where the levels end.
+    /// How the borders between levels are computed.
     pub borders: Borders,
-    /// Segments that a host hands to its NIC as one: forwards, all in the class of the least important of them.
+    /// Segments that a host hands to its NIC together: they leave in ascending order, all in the class of the least
+    /// important one. 1: one by one.
     #[schemars(range(min = 1, max = 1_000))]
     pub together: u32,
     /// When packets of the second loop are handed to the NIC.
     #[serde(skip_serializing_if = "is_default")]
     pub mode: Handed,
-    /// When a flow is over, what its second loop still has in the queue of its host is dropped there. Off in
-    /// the published runs.
+    /// When a flow is over, drop the packets of its second loop that still wait in the host's queue. Off in the
+    /// published runs.
     #[serde(skip_serializing_if = "is_default")]
     pub flush: bool,
 }
@@ -210,7 +216,7 @@ impl Default for Tcp {
     }
 }
 
-/// Acknowledgement policy of receivers.
+/// When receivers acknowledge.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DelayedAcks {
@@ -219,11 +225,11 @@ pub enum DelayedAcks {
     Off,
     /// One ACK per `every` segments in order (RFC 1122 §4.2.3.2).
     On {
-        /// Segments per ACK.
+        /// Number of segments per ACK.
         #[serde(default = "default::ack_every")]
         #[schemars(range(min = 2, max = 1000))]
         every: u32,
-        /// An unacknowledged segment waits at most this long.
+        /// Longest time that a segment waits for its ACK.
         #[serde(default = "default::ack_delay")]
         delay: Q<Span>,
     },
@@ -235,9 +241,9 @@ pub enum DelayedAcks {
 pub enum EcnMode {
     /// Packets are not ECN-capable.
     Off,
-    /// RFC 3168: the echo is latched until the sender has reduced its window.
+    /// RFC 3168: receivers repeat the echo until the sender has reduced its window.
     Classic,
-    /// RFC 8257: every ACK echoes exactly the marks of the packets it covers.
+    /// RFC 8257: every ACK echoes exactly the marks of the packets that it covers.
     Accurate,
 }
 

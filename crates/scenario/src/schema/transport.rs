@@ -1,4 +1,4 @@
-//! `[transport]`: how the two ends of a flow talk.
+//! `[transport]`: the transport protocol of flows.
 
 use super::{ExpressPass, Homa, Ndp, Phost, Rank, Rdma, Tcp, Uet};
 use crate::quantity::Q;
@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate};
 
-/// `Name(its table), "key in scenarios";` for each. `of_kind!(transport, |table| ...)` does the same with the
-/// table of whichever kind it is.
+/// The list has `Name(its table), "key in scenarios";` for each kind. `of_kind!(transport, |table| ...)` evaluates an
+/// expression on the table of a transport, whichever kind it is.
 macro_rules! transports {
     ($d:tt $($(#[$doc:meta])* $name:ident($table:ty), $key:literal;)*) => {
-        /// How the two ends of a flow talk.
+        /// The transport protocol of flows.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "kind")]
         #[schemars(extend("x-default-kind" = "tcp"))]
@@ -19,7 +19,7 @@ macro_rules! transports {
         }
 
         impl Transport {
-            /// What a scenario calls them.
+            /// The names of all kinds in scenarios.
             pub(crate) const KINDS: &[&str] = &[$($key),*];
         }
 
@@ -34,23 +34,26 @@ macro_rules! transports {
     };
 }
 
-// The one list. What is made of each kind is in `crate::transport`.
+// The one list. `crate::transport` turns each kind into the parameters of its machine.
 transports! { $
-    /// A byte stream with acknowledgements.
+    /// TCP: a byte stream with acknowledgements.
     Tcp(Tcp), "tcp";
-    /// Open loop: datagrams, no feedback.
+    /// Datagrams without feedback: open loop.
     Udp(Udp), "udp";
     /// Queue pairs: RoCE's go-back-N, IRN's selective retransmission (Mittal et al., SIGCOMM 2018), TIMELY's segments.
     Rdma(Rdma), "rdma";
-    /// Receiver-driven: packets answer tokens of their destination (pHost, Gao et al., CoNEXT 2015).
+    /// Receiver-driven: receivers admit packets by tokens (pHost, Gao et al., CoNEXT 2015).
     Phost(Phost), "phost";
-    /// Receiver-driven: grants and priorities (Homa, Montazeri et al., SIGCOMM 2018).
+    /// Receiver-driven: receivers admit packets by grants, with priorities (Homa, Montazeri et al., SIGCOMM 2018).
     Homa(Homa), "homa";
-    /// Receiver-driven: credits that every port meters (ExpressPass, Cho et al., SIGCOMM 2017).
+    /// Receiver-driven: receivers admit packets by credits, whose rate every port limits (ExpressPass, Cho et al.,
+    /// SIGCOMM 2017).
     ExpressPass(ExpressPass), "expresspass";
-    /// Receiver-driven: pulls, and headers of packets that found a queue full (NDP, Handley et al., SIGCOMM 2017).
+    /// Receiver-driven: receivers admit packets by pulls, over switches that trim packets to their headers (NDP,
+    /// Handley et al., SIGCOMM 2017).
     Ndp(Ndp), "ndp";
-    /// Packets on any path, windows and credits over switches that trim (Ultra Ethernet specification 1.0).
+    /// Ultra Ethernet (specification 1.0): packets sprayed over all paths, windows and credits, over switches that
+    /// trim.
     Uet(Uet), "uet";
 }
 
@@ -60,17 +63,17 @@ impl Default for Transport {
     }
 }
 
-/// Open-loop datagrams.
+/// Datagrams without feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Udp {
-    /// Payload of a datagram.
+    /// Payload bytes of a full datagram.
     pub payload: Q<Bytes>,
-    /// Headers on the wire.
+    /// Header bytes of every datagram on the wire.
     pub header: Q<Bytes>,
     /// When datagrams leave.
     pub pace: Pace,
-    /// What senders write into the rank header: `none` or `flow-size`; what the schedulers need if not given.
+    /// What senders write into the rank header: `none` or `flow-size`. If not given, what the schedulers sort by.
     pub rank: Option<Rank>,
 }
 
@@ -80,20 +83,20 @@ impl Default for Udp {
     }
 }
 
-/// Departures of datagrams.
+/// When the datagrams of a flow leave.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Pace {
-    /// All at once, when the flow starts.
+    /// All when the flow starts.
     Burst,
-    /// Evenly spaced.
+    /// At a constant rate, evenly spaced.
     Constant {
-        /// On the wire, headers included.
+        /// Rate on the wire, headers included.
         rate: Q<Rate>,
     },
-    /// Exponential gaps.
+    /// At random, with exponential gaps.
     Poisson {
-        /// Mean, on the wire, headers included.
+        /// Mean rate on the wire, headers included.
         rate: Q<Rate>,
     },
 }

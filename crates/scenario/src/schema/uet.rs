@@ -1,4 +1,4 @@
-//! `[transport]` of kind `uet`: Ultra Ethernet's packets on any path, windows and credits.
+//! `[transport]` of kind `uet`: Ultra Ethernet's packet spraying, windows and credits.
 
 use crate::quantity::Q;
 use schemars::JsonSchema;
@@ -6,43 +6,44 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::{AckValues, PathSelectionSpec};
 use thalweg_units::{Bytes, Span};
 
-/// Ultra Ethernet (UE specification 1.0, 2025): every packet takes the path that its entropy value names, receivers
-/// place packets in any order, what finds a queue full comes as its header and draws a NACK. The sender's window
-/// (NSCC), its receiver's credits (RCCC), or both bound what is under way. Made for the scheduler `ndp`, which trims,
-/// and the routing `entropy`; NICs pull (`nic.order = "round-robin"`).
+/// Ultra Ethernet (UE specification 1.0, 2025). Every packet takes the path given by its entropy value, and receivers
+/// accept packets in any order. A packet that does not fit into a queue is trimmed to its header, which triggers a
+/// NACK. The sender's window (NSCC), the receiver's credits (RCCC), or both limit the bytes in flight. Made for the
+/// scheduler `ndp`, which trims, the routing `entropy`, and NICs that pull (`nic.order = "round-robin"`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Uet {
-    /// Payload of a full packet.
+    /// Payload bytes of a full packet.
     pub payload: Q<Bytes>,
-    /// Headers of every data packet on the wire: what is left of one that is trimmed.
+    /// Header bytes of every data packet on the wire: what is left of a trimmed one.
     pub header: Q<Bytes>,
-    /// An ACK, a NACK, a pull or a request to send on the wire.
+    /// Size of an ACK, a NACK, a pull or a request to send on the wire.
     pub control_size: Q<Bytes>,
-    /// What bounds the bytes under way at the sender.
+    /// The window, which limits the bytes in flight at the sender.
     pub window: UetWindow,
-    /// Credits that receivers hand out; without the key none (NSCC alone). With `window = "none"` they bound alone.
+    /// Credits of receivers (RCCC). If not given, none: the window alone limits the flow. With `window = "none"`, the
+    /// credits alone do.
     pub credits: Option<Credits>,
-    /// How packets choose their entropy values. Without the key REPS, where the routing goes by path values; elsewhere
-    /// packets carry none.
+    /// How entropy values are chosen for packets. If not given, REPS with a routing that uses them (`entropy`); with
+    /// other routings, packets carry none.
     pub path_selection: Option<PathSelectionSpec>,
-    /// Bytes on the wire after which an ACK is due that nothing else calls for. Marked packets, the first one of a
-    /// flow, what was sent before and what a window waits for are acknowledged at once. With REPS an ACK brings back
-    /// one value only: `"1B"` acknowledges every packet. Without the key 16 KiB, or half of what the fastest host sends in
-    /// a round trip if that is less.
-    // CHOICE UET §3.5: 16 KiB in the consortium's simulator, where a round trip holds 150 KB. Other reading: 16 KiB
-    // everywhere; then a window of a few packets stops and waits for the ACK of its last one.
+    /// Bytes on the wire after which a receiver sends an ACK, if nothing has triggered one before. Marked packets, a
+    /// flow's first packet, retransmissions, and packets that a window waits for are acknowledged at once. With REPS an
+    /// ACK returns one entropy value only; `"1B"` acknowledges every packet. If not given, 16 KiB, or half of the
+    /// bandwidth-delay product of the fastest host's rate and `base_rtt` if that is less.
+    // CHOICE UET §3.5: 16 KiB in the consortium's simulator, where a round trip holds 150 KB. Other reading: 16 KiB on
+    // every path. A window of a few packets then stops and waits for the ACK of its last one.
     pub ack_every: Option<Q<Bytes>>,
-    /// Which entropy values an ACK of several packets brings back.
+    /// Which entropy values an ACK of several packets returns.
     pub ack_values: AckValues,
-    /// A packet that is neither ACKed nor NACKed for so long is sent again. Without the key 15 us and the time of six
-    /// round trips.
+    /// Retransmission timeout: a packet that is neither ACKed nor NACKed for this time is sent again. If not given, 15
+    /// us and six times `base_rtt`.
     pub retry: Option<Q<Span>>,
-    /// How many times at most that time doubles, once for each time that the packet was sent again.
+    /// Largest number of doublings of the timeout, which doubles with each retransmission of a packet.
     #[schemars(range(max = 30))]
     pub back_off: u32,
-    /// Round trip that window and credits are measured by. Without the key that of a full packet and its ACK on the
-    /// longest path, without queues.
+    /// Base round trip for the parameters of windows and credits. If not given, that of a full packet and its ACK on
+    /// the longest path, without queues.
     pub base_rtt: Option<Q<Span>>,
 }
 
@@ -50,32 +51,32 @@ pub struct Uet {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Credits {
-    /// What a flow may send before it has been granted any, and the most that it has at a time. Without the key what
-    /// the fastest host sends in one and a half round trips.
+    /// Initial credit of a flow, before its receiver has granted any; also the most credit that it may have. If not
+    /// given, 1.5 bandwidth-delay products: the rate of the fastest host times `base_rtt`.
     pub first: Option<Q<Bytes>>,
-    /// Share of its link that a receiver hands out.
+    /// Fraction of its link rate for which a receiver grants credit.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub share: f64,
-    /// Quanta of 256 B that a pull grants.
+    /// Credit per pull, in quanta of 256 B.
     #[schemars(range(min = 1))]
     pub quanta: u32,
-    /// A flow of which all has come is granted nothing more. Without it its connection stays open, and is granted up to
-    /// one first credit, for a next message.
+    /// A flow whose data has all arrived is granted no more credit. Otherwise its connection stays open, and is granted
+    /// up to one initial credit for a next message.
     pub closes: bool,
 }
 
-/// What bounds the bytes that an Ultra Ethernet sender has under way.
+/// The window of an Ultra Ethernet sender, which limits its bytes in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[schemars(extend("x-default-kind" = "nscc"))]
 pub enum UetWindow {
-    /// NSCC: marks and queueing delay, in four quadrants (UE specification 1.0, §3.6.13).
+    /// NSCC: changed by marks and queueing delay, in four quadrants (UE specification 1.0, §3.6.13).
     Nscc(NsccWindow),
-    /// One size, of which each timeout takes a packet.
+    /// A constant window, except that each timeout reduces it by a packet.
     Fixed(FixedWindow),
-    /// REPS' experiments: marks alone (Bonato et al., 2024).
+    /// The window of REPS' experiments, changed by marks only (Bonato et al., 2024).
     Dctcp(DctcpWindow),
-    /// Nothing: credits alone.
+    /// No window: credits alone limit the flow.
     None(NoWindow),
 }
 
@@ -85,31 +86,30 @@ impl Default for UetWindow {
     }
 }
 
-/// NSCC's parameters; gains are those of 100 Gb/s and 12 us.
+/// NSCC's parameters. The gains are stated for 100 Gb/s and a round trip of 12 us.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NsccWindow {
-    /// Queueing delay that it aims at. Without the key three quarters of the base round trip where switches trim, else
-    /// a whole one.
+    /// Target queueing delay. If not given, three quarters of `base_rtt` if switches trim, else `base_rtt`.
     pub target: Option<Q<Span>>,
-    /// What gains are multiplied by. Without the key what the fastest host sends in a base round trip, over what 100
-    /// Gb/s send in 12 us.
+    /// Factor of the gains. If not given, the bandwidth-delay product of the fastest host's rate and `base_rtt` over
+    /// that of 100 Gb/s and 12 us.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub scale: Option<f64>,
-    /// The largest window, and the first: times what the link carries in the shortest round trip.
+    /// Initial and largest window, in bandwidth-delay products: link rate times shortest round trip.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub products: f64,
-    /// Share of the excess of the average delay that a decrease takes off.
+    /// γ: a decrease removes this times (average delay − target) / average delay of the window.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
     pub gamma: f64,
-    /// A decrease leaves at least this share.
+    /// Largest decrease: at least this fraction of the window remains.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
     pub floor: f64,
-    /// Weight of a sample in the average delay.
+    /// Weight of the newest sample in the average delay.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub weight: f64,
-    /// A round trip must be shorter than the shortest one by more than this, and is taken for this much longer: headers
-    /// and short packets make shorter round trips than full packets can.
+    /// A new shortest round trip must be shorter than the previous one by more than this, and this is added to it,
+    /// because headers and short packets have shorter round trips than full packets.
     pub slack: Q<Span>,
 }
 
@@ -121,27 +121,27 @@ impl Default for NsccWindow {
     }
 }
 
-/// A window of one size.
+/// A constant window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedWindow {
-    /// Bytes on the wire.
+    /// Size of the window, bytes on the wire.
     #[schemars(extend("examples" = ["120KB"]))]
     pub size: Q<Bytes>,
 }
 
-/// A window that marks move.
+/// A window that only marks reduce.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DctcpWindow {
-    /// The largest window, and the first: times what the link carries in the shortest round trip.
+    /// Initial and largest window, in bandwidth-delay products: link rate times shortest round trip.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub products: f64,
-    /// Share of the bytes of a marked ACK that the window loses.
+    /// Decrease of the window at a marked ACK, as a fraction of the bytes that the ACK reports.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
     pub cut: f64,
-    /// Fast increase: bytes that it gains per byte that is acknowledged without delay. Without the key a quarter of
-    /// what the fastest host sends in a base round trip, over what 100 Gb/s send in 12 us.
+    /// Fast increase: bytes added to the window per byte that is acknowledged without delay. If not given, a quarter of
+    /// the bandwidth-delay product of the fastest host's rate and `base_rtt` over that of 100 Gb/s and 12 us.
     #[schemars(extend("minimum" = 0.0))]
     pub fast: Option<f64>,
 }

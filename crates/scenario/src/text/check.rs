@@ -1,9 +1,8 @@
 //! Walks a document along the JSON Schema: unknown keys, wrong types, wrong units, ranges, choices.
 //!
-//! The schema is generated from the Rust types, so that it is the only description of what may be written, and a
-//! document that passes can be deserialised. On the way, short forms are expanded: `"drr"` to `{ kind = "drr" }`, `{
-//! fixed = "2MB" }` to `{ kind = "fixed", size = "2MB" }`, and a name that a user registered to `{ kind = "custom",
-//! name = .. }`.
+//! The schema is generated from the Rust types, so it is the only description of valid documents, and a document that
+//! passes can be deserialised. Short forms are expanded in the same pass: `"drr"` to `{ kind = "drr" }`, `{ fixed =
+//! "2MB" }` to `{ kind = "fixed", size = "2MB" }`, and a name registered by a user to `{ kind = "custom", name = .. }`.
 
 use super::origin::Origin;
 use super::schema::{
@@ -39,11 +38,11 @@ pub(crate) fn expand_over(schema: &Json, root: &mut Node, origin: &Origin, under
     Checker::new(origin, under).walk(schema, root, "");
 }
 
-/// Lengths written as multiples of the bandwidth-delay product.
+/// What to do with lengths in multiples of the bandwidth-delay product.
 enum Products {
-    /// The product is not known yet: they are counted.
+    /// Count them, while the product is not known yet.
     Count(usize),
-    /// The product is known: they become bytes.
+    /// Replace them by bytes, with this product.
     Are(Bytes),
 }
 
@@ -92,7 +91,7 @@ impl Checker<'_> {
         self.errors.push(self.origin.diagnostic(node.place, path, reason, hint));
     }
 
-    /// TOML has dates, and what parameters of users' own become (JSON) does not.
+    /// Refuses dates: TOML has them, but users' own parameters become JSON, which has none.
     fn refuse_dates(&mut self, node: &Node, path: &str) {
         match &node.value {
             Value::Date => {
@@ -222,7 +221,7 @@ impl Checker<'_> {
             keys.sort();
             keys
         };
-        // A table of named things, or of anything.
+        // A table with free names, or with any content.
         let others =
             schemas.iter().find_map(|s| s.get("additionalProperties")).filter(|s| **s != Json::Bool(false));
         let mut unknown = Vec::new();
@@ -283,8 +282,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Keeps the name of a node where the schema takes one: whether there is such a node shows when the
-    /// network is there.
+    /// If the schema allows the name of a node here, keeps it. The node is looked up when the network has been built.
     fn is_named(&mut self, schema: &Json, node: &Node, path: impl Fn() -> String) -> bool {
         let Some(what) = schema.get("x-node") else { return false };
         let named = node.text().is_some();

@@ -1,8 +1,8 @@
-//! A transport that a section of traffic writes itself, as a table or by the name of a controller, becomes one of
+//! Transports that a traffic section gives itself, as a table or by the name of a controller, become entries of
 //! `[transports]`.
 //!
-//! What it leaves out is as `[transport]` has it, or as the transport that an override refines. `[transports]` that
-//! only overrides leave without traffic are dropped: the scenario is then what it would be, had they not been
+//! Keys that they leave out are those of `[transport]`, or of the transport that an override refines. `[transports]`
+//! whose traffic overrides have taken away are removed, so that the scenario is the same as if they had not been
 //! written.
 
 use super::origin::{Inherited, Origin};
@@ -13,7 +13,7 @@ use crate::text::check;
 use serde_json::Value as Json;
 use thalweg_machines::congestion::{ControllerSpec, custom};
 
-/// What a word stands for that names no transport: a transport with this controller, or of this kind.
+/// The transport that a word means if it does not name one: a transport with this controller, or of this kind.
 fn stands_for(word: &str, place: Place) -> Option<Node> {
     let is_controller = ControllerSpec::all().iter().any(|spec| spec.key() == word && word != "custom")
         || custom::controllers().iter().any(|name| name == word);
@@ -26,7 +26,7 @@ fn stands_for(word: &str, place: Place) -> Option<Node> {
     Some(Node::new(Value::Table(vec![(key.to_owned(), value)]), place))
 }
 
-/// The kind of a transport as it is written.
+/// The kind of a transport in the document.
 fn kind(transport: Option<&Node>) -> String {
     let short = |key: &&str| Transport::KINDS.contains(key);
     let word = match transport.map(|node| &node.value) {
@@ -40,7 +40,7 @@ fn kind(transport: Option<&Node>) -> String {
     word.unwrap_or("tcp").to_owned()
 }
 
-/// What to call it: as its section, after its controller, after its kind.
+/// The name of a new transport: that of its section, or of its controller, or of its kind.
 fn called(section: &Node, transport: &Node) -> String {
     let congestion = transport.get("congestion");
     let controller = congestion.and_then(|c| c.text().or_else(|| c.get("kind")?.text()));
@@ -48,7 +48,7 @@ fn called(section: &Node, transport: &Node) -> String {
     own.or(controller).map_or_else(|| kind(Some(transport)), str::to_owned)
 }
 
-/// Gives every section of traffic the name of a transport, and the document the transports.
+/// Gives every section of traffic the name of a transport, and adds these transports to the document.
 pub(crate) fn name_transports(schema: &Json, origin: &mut Origin) -> Result<(), Vec<Diagnostic>> {
     let mut found: Vec<(String, usize, String)> = Vec::new();
     let mut errors = Vec::new();
@@ -74,7 +74,7 @@ pub(crate) fn name_transports(schema: &Json, origin: &mut Origin) -> Result<(), 
             errors.push(origin.at(&key, why).hint("remove the key"));
             continue;
         }
-        // An override that refines what is named: `traffic.0.transport.mss` next to `transport = "video"`.
+        // An override that refines a named transport: `traffic.0.transport.mss` with `transport = "video"`.
         let mut base = MAIN.to_owned();
         if let Value::Table(entries) = &mut own.value
             && let Some(at) =
@@ -130,8 +130,8 @@ fn put(root: &mut Node, name: &str, transport: Node) {
     }
 }
 
-/// Lays under each what its base says. Short forms are opened first: `{ fixed = "45us" }` is of another kind than
-/// `rfc6298`.
+/// Merges each transport's base under it. Short forms are expanded first, because the kind decides what is merged: `{
+/// fixed = "45us" }` is of another kind than `rfc6298`.
 fn inherit(schema: &Json, origin: &mut Origin, found: &[(String, usize, String)]) {
     if found.is_empty() {
         return;
@@ -163,8 +163,7 @@ fn keys(table: &Node) -> impl Iterator<Item = &str> {
     entries.iter().map(|(key, _)| key.as_str())
 }
 
-/// A transport that the file's own sections use, and overrides have taken the traffic from, is no mistake of the
-/// file's.
+/// Removes transports whose traffic was taken away by overrides: that they are unused is no mistake of the file.
 fn drop_unused(origin: &mut Origin, found: &[(String, usize, String)]) {
     let sections = || match origin.root.get("traffic").map(|node| &node.value) {
         Some(Value::Array(sections)) => sections.as_slice(),
@@ -185,7 +184,7 @@ fn drop_unused(origin: &mut Origin, found: &[(String, usize, String)]) {
     }
 }
 
-/// Some of it was set by an override.
+/// True if an override set some part of the node.
 fn set_by_hand(node: &Node) -> bool {
     matches!(node.place, Place::Set(_))
         || match &node.value {

@@ -6,7 +6,7 @@ use crate::diagnostic::{quoted, suggest};
 use std::borrow::Cow;
 use toml::de::DeTable;
 
-/// A parsed document: what was written, and how to say where.
+/// A parsed document with the positions of its keys.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Origin {
     pub file: String,
@@ -91,7 +91,7 @@ impl Origin {
                 wrong = Some(("the key has an empty part".to_owned(), "write keys as `traffic.0.load`"));
                 break;
             }
-            // `scheduler = "drr"` can be refined by `scheduler.quantum`: the short form is opened.
+            // `scheduler = "drr"` can be refined by `scheduler.quantum`, so the short form is expanded.
             if let Value::Text(kind) = &node.value {
                 let kind = Node::new(Value::Text(kind.clone()), node.place);
                 node.value = Value::Table(vec![("kind".to_owned(), kind)]);
@@ -152,7 +152,7 @@ impl Origin {
         (node.place == Place::Scheme).then_some(name)
     }
 
-    /// A key as its author wrote it.
+    /// A key under the name by which its author wrote it.
     fn as_written<'a>(&self, key: &'a str) -> Cow<'a, str> {
         let rest = |path: &str| match key.strip_prefix(path)? {
             rest if rest.is_empty() || rest.starts_with('.') => Some(rest.to_owned()),
@@ -162,7 +162,7 @@ impl Origin {
         found.map_or(Cow::Borrowed(key), Cow::Owned)
     }
 
-    /// The inherited key that this key is, or is part of.
+    /// The inherited key that is this key, or contains it.
     pub fn inherits(&self, path: &str) -> Option<&Inherited> {
         let within =
             |own: &str| path.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
@@ -227,7 +227,7 @@ impl Origin {
         found
     }
 
-    /// A diagnostic about the key at `path`, located where it or else its nearest parent was written.
+    /// A diagnostic about the key at `path`, at the position of the key or of its nearest existing parent.
     pub fn at(&self, path: &str, reason: impl Into<String>) -> Diagnostic {
         self.diagnostic(self.deepest(path).place, path, reason.into(), None)
     }
@@ -250,7 +250,7 @@ impl Origin {
     }
 }
 
-/// A dotted key for a message: one too long to have been written on purpose is cut.
+/// A dotted key for a message; a key too long to have been written on purpose is shortened.
 fn long(key: &str) -> String {
     if key.len() <= 240 { key.to_owned() } else { quoted(key).into_owned() }
 }

@@ -44,7 +44,7 @@ pub(crate) fn words(schema: &Json) -> Option<Vec<String>> {
     Some(out)
 }
 
-/// What is meant by a word that is none of these; what it is called now, if it is one of earlier versions.
+/// The hint for an unknown word: its current name if it was renamed, else the most similar one of `words`.
 pub(super) fn suggest_word(schema: &Json, word: &str, words: &[String]) -> String {
     let now = schema.get("x-renamed-kinds").and_then(|names| names.get(word)?.as_str());
     now.map_or_else(|| suggest(word, words), |now| format!("`{word}` is now called `{now}`"))
@@ -64,7 +64,7 @@ pub(super) fn is_type(schema: &Json, name: &str) -> bool {
     }
 }
 
-/// What a key of earlier versions is called now.
+/// The current name of a renamed key.
 pub(super) fn renamed(key: &str) -> Option<&'static str> {
     match key {
         "path" => Some("file"),
@@ -72,7 +72,7 @@ pub(super) fn renamed(key: &str) -> Option<&'static str> {
     }
 }
 
-/// "schedulers" for `scheduler`: what registered names may stand for.
+/// The registered names that may be written instead of a kind: for a scheduler, those of all registered schedulers.
 pub(super) fn registered(custom: &Json) -> Vec<String> {
     match custom.get("x-registry").and_then(Json::as_str) {
         Some("controllers") => thalweg_machines::congestion::custom::controllers(),
@@ -81,7 +81,7 @@ pub(super) fn registered(custom: &Json) -> Vec<String> {
     }
 }
 
-/// Whether users' own are of this kind.
+/// True if `kind` is the registry of users' own algorithms for this table.
 pub(super) fn is_registry(custom: Option<&Json>, kind: &str) -> bool {
     custom.and_then(|custom| custom.get("x-registry")).is_some_and(|registry| registry == kind)
 }
@@ -95,7 +95,7 @@ pub(super) fn example(schema: &Json) -> Option<String> {
     first.or_else(|| schema.get("default").filter(|d| !d.is_null())).map(Json::to_string)
 }
 
-/// What a key that must be there can be written as.
+/// A hint for a missing key: how it can be written.
 pub(super) fn written(key: &str, schema: &Json) -> Option<String> {
     let example = example(schema).map(|e| format!("for example `{key} = {e}`"));
     let one_of = || words(present(schema)).map(|words| format!("one of {}", words.join(", ")));
@@ -103,7 +103,7 @@ pub(super) fn written(key: &str, schema: &Json) -> Option<String> {
     example.or_else(one_of).or_else(whole)
 }
 
-/// What is allowed, if `x` is not.
+/// The allowed range, if `x` is outside of it.
 pub(super) fn range(schema: &Json, x: f64, format: &str) -> Option<String> {
     let limit = |key: &str| schema.get(key).and_then(Json::as_f64);
     let top = match format {
@@ -121,7 +121,7 @@ pub(super) fn range(schema: &Json, x: f64, format: &str) -> Option<String> {
     if ok {
         return None;
     }
-    // Whole numbers as the schema writes them: as floats the largest would be rounded.
+    // Whole numbers are shown as in the schema, because floats would round the largest.
     let exact = |key: &str, x: f64| match schema.get(key) {
         Some(Json::Number(n)) if !n.is_f64() => n.to_string(),
         _ => x.to_string(),

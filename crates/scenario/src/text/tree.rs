@@ -1,4 +1,4 @@
-//! A TOML document as a tree that remembers where each value was written.
+//! A TOML document as a tree with the position of each value.
 
 use crate::diagnostic::quoted;
 use toml::de::{DeTable, DeValue};
@@ -25,7 +25,7 @@ pub(crate) enum Value {
     Table(Vec<(String, Node)>),
 }
 
-/// A value and its place (for tables of a file: that of the header or of the key).
+/// A value and its position (for a table of a file, that of its header or key).
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Node {
     pub value: Value,
@@ -56,7 +56,7 @@ impl Node {
             _ => None,
         }
     }
-    /// What it is, for messages.
+    /// The type of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self.value {
             Value::Text(_) => "a string",
@@ -81,7 +81,7 @@ impl Node {
             }
         }
     }
-    /// Fills in what is missing from `under`; tables of different kinds are not mixed.
+    /// Adds missing entries from `under`. Tables of different kinds are not merged.
     pub fn merge_under(&mut self, under: &Node) {
         let kind = |n: &Node| match &n.value {
             Value::Text(s) => Some(s.clone()),
@@ -139,14 +139,14 @@ fn convert(value: DeValue<'_>, at: usize) -> Result<Node, (usize, String)> {
 pub(super) fn table_of(table: DeTable<'_>) -> Result<Value, (usize, String)> {
     let mut entries = Vec::with_capacity(table.len());
     for (key, value) in table {
-        // A value is found where its key is written; a table by a header, where the header is.
+        // The position of a value is that of its key; the position of a table with a header is that of the header.
         let at = key.span().start;
         entries.push((key.into_inner().into_owned(), convert(value.into_inner(), at)?));
     }
     Ok(Value::Table(entries))
 }
 
-/// Gives a whole tree one place.
+/// Gives all nodes of a tree the same place.
 pub(crate) fn stamp(node: &mut Node, place: Place) {
     node.place = place;
     match &mut node.value {

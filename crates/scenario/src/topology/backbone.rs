@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use thalweg_units::{Rate, Span, Stream};
 
-/// A random backbone by preferential attachment (Barabási & Albert, Science 1999), its links as fast as
-/// uniform traffic needs; edge routers with a host each.
-// Its C core routers are numbered first among the switches; host h is linked to edge router h, that to core router
-// h mod C. Core links are as fast as the number of pairs of core routers that use them (routing `lowest`, the busier
-// direction), scaled so that the median is `median_rate`.
+/// A random backbone by preferential attachment (Barabási & Albert, Science 1999). Its core links are as fast as
+/// uniform traffic needs; every edge router has one host.
+// The C core routers have the first numbers among the switches; host h is linked to edge router h, which is linked to
+// core router h mod C. The rate of a core link is in proportion to the number of pairs of core routers whose path uses
+// it (routing `lowest`, the busier direction), such that the median is `median_rate`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Backbone {
@@ -25,10 +25,11 @@ pub struct Backbone {
     #[serde(default = "published_routers")]
     #[schemars(range(min = 3, max = 2_000))]
     pub routers: u32,
-    /// Number of links between them: each router that joins brings one or two.
+    /// Number of links between core routers. Each router that joins brings one or two, so at least `routers` − 1 and at
+    /// most 2 · `routers` − 3.
     #[serde(default = "published_links")]
     pub links: u32,
-    /// Seed of the graph (traffic has its own).
+    /// Seed of the random graph, independent of the seed of the scenario.
     #[serde(default = "first_seed")]
     #[schemars(range(min = 0, max = 9_223_372_036_854_775_807_i64))]
     pub seed: u64,
@@ -36,10 +37,10 @@ pub struct Backbone {
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 1_000))]
     pub edges_per_router: u32,
-    /// Of every host's link, each direction.
+    /// Rate of every host's link, each direction.
     #[serde(default = "default::ten_gbps")]
     pub host_rate: Q<Rate>,
-    /// Of the links between edge and core, each direction.
+    /// Rate of the links between edge and core routers, each direction.
     #[serde(default = "default::one_gbps")]
     pub edge_rate: Q<Rate>,
     /// Median of the rates of the links between core routers, each direction.
@@ -48,7 +49,7 @@ pub struct Backbone {
     /// One-way propagation delay of the links between core routers.
     #[serde(default = "default::core_delay")]
     pub core_delay: Q<Span>,
-    /// One-way propagation delay of all other links.
+    /// One-way propagation delay of hosts' links and of the links between edge and core routers.
     #[serde(default = "default::access_delay")]
     pub access_delay: Q<Span>,
 }
@@ -100,14 +101,14 @@ impl Family for Backbone {
     }
 }
 
-/// Routers 0 and 1 are linked; every later one joins with one or two links to different earlier ones, drawn by the
-/// links that these already have (Barabási & Albert, Science 286, 1999).
+/// Routers 0 and 1 are linked; every later one joins with one or two links to different earlier routers, drawn with
+/// probabilities in proportion to the links that these have (Barabási & Albert, Science 286, 1999).
 // CHOICE: the number of links is not a multiple of the number of routers, so the second links are spread evenly over
-// those that join.
+// the routers that join.
 fn attach(routers: u32, links: u32, seed: u64) -> Vec<(u32, u32)> {
     let mut stream = Stream::new(seed, "topology.backbone", 0);
     let mut out = vec![(0, 1)];
-    // Every router once per link: a uniform draw from it is a draw by degree.
+    // Each router appears once for each of its links: a uniform draw from this list is a draw in proportion to degree.
     let mut ends = vec![0u32, 1];
     let joining = u64::from(routers - 2);
     let share = |i: u64| i * u64::from(links - 1) / joining;
@@ -128,10 +129,10 @@ fn attach(routers: u32, links: u32, seed: u64) -> Vec<(u32, u32)> {
     out
 }
 
-/// k of every link: ordered pairs of routers whose way leads over it, in the busier direction.
-// CHOICE: ways need not be symmetric here (they are on Internet2), but a link has one rate.
+/// k of every link: number of ordered pairs of routers whose path uses it, in the busier direction.
+// CHOICE: the paths of both directions need not be the same here (on Internet2 they are), but a link has one rate.
 fn pairs_over(routers: u32, links: &[(u32, u32)]) -> Vec<u64> {
-    // A host on each router makes pairs of routers pairs of hosts.
+    // With one host on each router, pairs of routers are pairs of hosts.
     let mut g = Graph::new(routers, routers);
     for (x, y) in links {
         g.link(routers + x, routers + y, Q(Rate::ZERO), Span::ZERO);
@@ -140,11 +141,11 @@ fn pairs_over(routers: u32, links: &[(u32, u32)]) -> Vec<u64> {
         g.link(r, routers + r, Q(Rate::ZERO), Span::ZERO);
     }
     let Ok(carried) = lowest::carried(&g, |_, _| 1.0, || Ok::<_, Infallible>(()));
-    // Sums of ones: exact.
+    // The values are sums of ones, which floats hold exactly.
     (0..links.len()).map(|l| carried[2 * l].max(carried[2 * l + 1]) as u64).collect()
 }
 
-/// The middle one; of an even number the lower of the two.
+/// The median; of an even number of values the lower one of the two in the middle.
 fn median(values: &[u64]) -> u64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();

@@ -1,5 +1,5 @@
-//! From a `[topology]` section to its graph: link delays solved from `base_rtt`, and networks refused that no run could
-//! simulate in finite time.
+//! From a `[topology]` section to its graph. Computes link delays from `base_rtt`, and refuses networks that no run
+//! could simulate in finite time.
 
 use super::graph::SLOWEST;
 use super::{Delays, Family, Graph, Overlays, PacketSizes, Topology};
@@ -9,7 +9,8 @@ use crate::quantity::{LONGEST, Q};
 use thalweg_machines::link::LinkSpec as Direction;
 use thalweg_units::{Serializer, Span};
 
-/// Builds the graph. Refuses links on which a packet takes no time, and round trips longer than [`LONGEST`].
+/// Builds the graph. Refuses links whose serialisation time rounds down to zero, and round trips longer than
+/// [`LONGEST`].
 pub(crate) fn build(
     cx: &Cx<'_>,
     topology: &mut Topology,
@@ -39,7 +40,7 @@ pub(crate) fn build(
     Ok(graph)
 }
 
-/// Builds the graph of a shape. In the document `base_rtt` is replaced by the `delay` that is solved from it.
+/// Builds the graph of a shape. In the document, `base_rtt` is replaced by the `delay` that is computed from it.
 fn shape(
     cx: &Cx<'_>,
     topology: &mut Topology,
@@ -60,7 +61,7 @@ fn shape(
         return Ok(graph);
     };
     let own = host_delay.as_deref().copied().flatten();
-    // Hosts' links whose delay is given by `host_delay`: only the links between switches are solved for.
+    // With `host_delay` the delays of hosts' links are known, and only those of links between switches are computed.
     let mut longest = graph.longest();
     if let Some(own) = own {
         let hosts = graph.nics();

@@ -1,5 +1,4 @@
-//! What a family of networks says of itself, once: its keys with their defaults and documentation, and the
-//! graph that they make.
+//! What each family of topologies declares: its keys with defaults and documentation, and the graph that they make.
 
 use super::Graph;
 use crate::Diagnostic;
@@ -10,37 +9,37 @@ use thalweg_units::Span;
 /// A family's table in scenarios. The doc comment of the struct is its summary, with its source in
 /// parentheses; those of the fields document the keys.
 pub(crate) trait Family {
-    /// Hosts come first; links whose delay is to be solved have none yet.
+    /// Builds the graph, hosts first. Links whose delay follows from `base_rtt` have no delay yet.
     fn build(&self, cx: &Cx<'_>) -> Result<Graph, Diagnostic>;
 
-    /// The keys of delays, if the links' delay can be solved from a round trip.
+    /// The keys of delays, if link delays can be computed from a round trip.
     fn delays(&mut self) -> Option<Delays<'_>> {
         None
     }
 
-    /// Writes down what depends on other keys.
+    /// Fills in keys whose defaults depend on other keys.
     fn resolve(&mut self) {}
 
-    /// The file that it reads.
+    /// The file that the topology reads.
     fn file(&self) -> Option<&str> {
         None
     }
 }
 
-/// The keys of delays. All links have one delay, or hosts' links one and the others another.
+/// The keys of delays. Either all links have the same delay, or the links of hosts have one and the others another.
 pub(crate) struct Delays<'a> {
-    /// Of the links.
+    /// Delay of the links.
     pub delay: &'a mut Option<Q<Span>>,
-    /// Instead of it.
+    /// Round trip from which `delay` is computed, if that is not given.
     pub base_rtt: &'a mut Option<Q<Span>>,
-    /// Of hosts' links, where that has a key of its own.
+    /// Delay of hosts' links, in families with a key for it.
     pub host_delay: Option<&'a mut Option<Q<Span>>>,
-    /// So many links, the last ones, have a delay already.
+    /// Number of links, the last ones of the graph, whose delay is given by other keys.
     pub own: usize,
 }
 
 impl<'a> Delays<'a> {
-    /// One delay for all links.
+    /// The same delay for all links.
     pub fn alike(delay: &'a mut Option<Q<Span>>, base_rtt: &'a mut Option<Q<Span>>) -> Self {
         Self { delay, base_rtt, host_delay: None, own: 0 }
     }

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
-/// Two switches with a bottleneck between them; hosts `0 .. n` left, `n .. 2n` right.
+/// Two switches with a bottleneck link between them. Hosts `0 .. n` are on the left, `n .. 2n` on the right.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-renamed" = { "bottleneck_delay": "delay" }))]
@@ -17,19 +17,19 @@ pub struct Dumbbell {
     /// Hosts on each side.
     #[schemars(range(min = 1, max = 500_000))]
     pub pairs: u32,
-    /// Of every host's link, each direction.
+    /// Rate of every host's link, each direction.
     #[serde(default = "default::ten_gbps")]
     pub host_rate: Q<Rate>,
-    /// Of the link between the switches, each direction.
+    /// Rate of the link between the switches, each direction.
     #[serde(default = "default::ten_gbps")]
     pub bottleneck_rate: Q<Rate>,
     /// One-way propagation delay of the link between the switches; `1us` if neither this nor `base_rtt` is given.
     pub delay: Option<Q<Span>>,
-    /// One-way propagation delay of every host's link; as `delay` if not given.
+    /// One-way propagation delay of every host's link. If not given, as `delay`.
     pub host_delay: Option<Q<Span>>,
-    /// Instead of `delay`: the round trip of a full packet and its ACK from one side to the other when nothing waits,
-    /// serialisation at every hop included; what `host_delay` leaves of it is the bottleneck's, without
-    /// `host_delay` each link has a third.
+    /// Instead of `delay`: the round trip of a full packet and its ACK from one side to the other in the empty network,
+    /// serialisation at every hop included. `delay` is computed from it: the bottleneck gets what `host_delay` leaves,
+    /// or without `host_delay` each of the three links gets a third.
     pub base_rtt: Option<Q<Span>>,
 }
 

@@ -17,13 +17,13 @@ pub struct FatTree {
     /// Ports per switch, even.
     #[schemars(range(min = 2, max = 128))]
     pub k: u32,
-    /// Of every link, each direction.
+    /// Rate of every link, each direction.
     #[serde(default = "default::ten_gbps")]
     pub rate: Q<Rate>,
     /// One-way propagation delay of each link; `1us` if neither this nor `base_rtt` is given.
     pub delay: Option<Q<Span>>,
-    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path when nothing
-    /// waits, serialisation at every hop included; the delay of the links is solved from it.
+    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path in the empty network,
+    /// serialisation at every hop included; the delay of the links is computed from it.
     pub base_rtt: Option<Q<Span>>,
 }
 

@@ -1,4 +1,4 @@
-//! Any graph from a file: reads, numbers hosts first, checks.
+//! Any graph from a file: reads it, numbers hosts first, checks it.
 
 use super::graph::SLOWEST;
 use super::{Family, Graph, MOST_LINKS, Names};
@@ -16,30 +16,30 @@ use thalweg_units::{NodeId, Rate, Span};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GraphFile {
-    /// Where it is, relative to the scenario.
+    /// The file, relative to the scenario.
     #[schemars(extend("examples" = ["links.csv"]))]
     pub file: String,
-    /// How it is written.
+    /// Format of the file.
     pub format: GraphFormat,
-    /// Of links for which the file gives none, each direction.
+    /// Rate, each direction, of links for which the file gives none.
     pub rate: Option<Q<Rate>>,
     /// One-way propagation delay of links for which the file gives none.
     pub delay: Option<Q<Span>>,
-    /// Hosts on every router, for maps of routers: host h is on router h / hosts_per_router. Every node of a
-    /// `graphml`, `gml` or `links-csv` file is a router then, leaves too; files of the other formats must have no hosts
-    /// of their own.
+    /// Number of hosts on every router, for files that hold a map of routers: host h is on router h / hosts_per_router.
+    /// With this key every node of a `graphml`, `gml` or `links-csv` file is a router, leaves too; files of the other
+    /// formats must have no hosts of their own.
     #[schemars(range(min = 1, max = 10_000))]
     pub hosts_per_router: Option<u32>,
-    /// Of these hosts' links; as `rate` if not given.
+    /// Rate of the links of hosts that `hosts_per_router` adds. If not given, as `rate`.
     pub host_rate: Option<Q<Rate>>,
-    /// One-way propagation delay of these hosts' links; as `delay` if not given.
+    /// One-way propagation delay of the links of hosts that `hosts_per_router` adds. If not given, as `delay`.
     pub host_delay: Option<Q<Span>>,
-    /// Of a graph in several parts the one with the most nodes stays, the first of equals. `true` if not given for
-    /// maps of routers (`rocketfuel`, `rocketfuel-weights`, `rocketfuel-latencies`, `graphml` and `gml` with
-    /// `hosts_per_router`), which are seldom whole; else `false`, and a graph in several parts is refused.
+    /// Of an unconnected graph, keep only the part with the most nodes, or the first of equal ones. If not given,
+    /// `true` for maps of routers (`rocketfuel`, `rocketfuel-weights`, `rocketfuel-latencies`, and `graphml` and `gml`
+    /// with `hosts_per_router`), which are seldom connected; else `false`, and an unconnected graph is refused.
     pub largest_part: Option<bool>,
-    /// Links for which the file gives no delay have that of the great circle between their nodes' `Latitude` and
-    /// `Longitude`, at 200 000 km/s (`graphml`, `gml`). Links without two such places have `delay`.
+    /// For `graphml` and `gml`: a link for which the file gives no delay has that of the great circle between its
+    /// nodes' `Latitude` and `Longitude`, at 200 000 km/s. Links between nodes without coordinates have `delay`.
     #[serde(default)]
     pub geographic: bool,
 }
@@ -48,37 +48,38 @@ pub struct GraphFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GraphFormat {
-    /// thalweg's own: `hosts = 16`, `switches = 20`, `[[links]] a = 0, b = 16, rate = "10Gbps", delay = "1us"`;
-    /// if wanted `names = ["web", ..]`.
+    /// thalweg's own, in TOML: `hosts = 16`, `switches = 20`, `[[links]] a = 0, b = 16, rate = "10Gbps", delay =
+    /// "1us"`; optionally `names = ["web", ..]`.
     ThalwegToml,
     /// thalweg's own, in JSON: the same keys as `thalweg-toml`.
     ThalwegJson,
-    /// The HPCC ns-3 simulator's `topology.txt`: nodes, switches and links; switch ids; `src dst rate delay error`.
-    /// As many links are read as the first line says. The headers of PowerTCP (nodes, switches, ToRs, links) and of
-    /// SimAI (nodes, GPUs per server, NVSwitches, switches, links, kind of GPU) are known.
+    /// The HPCC ns-3 simulator's `topology.txt`: the numbers of nodes, switches and links; the ids of switches; a line
+    /// `src dst rate delay error` for each link, as many as the first line says. The first lines of PowerTCP (nodes,
+    /// switches, ToRs, links) and of SimAI (nodes, GPUs per server, NVSwitches, switches, links, kind of GPU) are
+    /// recognised.
     Hpcc,
-    /// csg-htsim's `.topo`: a tree of two or three tiers by its radixes. Half of a switch's latency is on each of its
-    /// links.
+    /// csg-htsim's `.topo`: a tree of two or three tiers, given by the radix of each. Half of a switch's latency is
+    /// added to each of its links.
     Htsim,
-    /// GraphML, such as the Topology Zoo's; without `hosts_per_router` hosts are the nodes with one link; nodes are
-    /// called by their `label`, else by their id.
+    /// GraphML, such as the Topology Zoo's. Without `hosts_per_router`, nodes with one link are hosts. The name of a
+    /// node is its `label`, else its id.
     Graphml,
-    /// GML, such as the Topology Zoo's; hosts and names as of `graphml`.
+    /// GML, such as the Topology Zoo's; hosts and names as with `graphml`.
     Gml,
-    /// CSV with a header: `a,b` and optionally `rate,delay`; nodes by number or by name; without `hosts_per_router`
-    /// hosts are the nodes with one link.
+    /// CSV with the header `a,b` and optionally `rate,delay`; nodes by number or by name. Without `hosts_per_router`,
+    /// nodes with one link are hosts.
     LinksCsv,
-    /// A router map of Rocketfuel (`.cch`, whole or trimmed; Spring, Mahajan, Wetherall, SIGCOMM 2002): links within
-    /// the ISP.
+    /// A router map of Rocketfuel (`.cch`, whole or trimmed; Spring, Mahajan, Wetherall, SIGCOMM 2002): the links
+    /// within the ISP.
     Rocketfuel,
-    /// Rocketfuel's link weights: `a b weight`. Weights are checked and not used: routes are the shortest in hops.
+    /// Rocketfuel's link weights: `a b weight`. Weights are checked, but routes are the shortest in hops.
     RocketfuelWeights,
     /// Rocketfuel's link latencies: `a b milliseconds`.
     RocketfuelLatencies,
 }
 
 impl GraphFormat {
-    /// Routers only: hosts come from `hosts_per_router`.
+    /// True if the format has routers only, so that hosts come from `hosts_per_router`.
     fn is_map(self) -> bool {
         matches!(self, Self::Rocketfuel | Self::RocketfuelWeights | Self::RocketfuelLatencies)
     }
@@ -125,7 +126,7 @@ impl GraphFile {
     }
 }
 
-/// Maps of routers get hosts; other files bring theirs.
+/// Adds hosts to maps of routers; other files have hosts of their own.
 fn with_hosts(cx: &Cx<'_>, f: &GraphFile, raw: RawGraph) -> Result<RawGraph, Diagnostic> {
     let Some(each) = f.hosts_per_router else {
         if raw.hosts == 0 {
@@ -172,7 +173,7 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
     }
     let missing = |g: &Graph, l: &RawLink, what: &str| {
         let (link, key) = match l.line {
-            // As of hosts that the file does not have.
+            // Hosts that `hosts_per_router` has added.
             0 if f.hosts_per_router.is_some() && l.a < g.hosts => (String::new(), format!("host_{what}")),
             0 => (String::new(), what.to_owned()),
             line => (format!(" (line {line})"), what.to_owned()),
@@ -227,7 +228,8 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
         let hint = "add the missing links, or write `largest_part = true` under [topology]";
         return Err(cx.error("topology.file", reason, hint));
     }
-    // Where the file numbers its nodes, switches keep their numbers as names: further NICs stand before them.
+    // If the file numbers its nodes, switches keep their numbers as names, because further NICs take numbers before
+    // theirs.
     if several && raw.names.is_empty() {
         let switches = (raw.hosts..raw.nodes).map(|id| format!("n{id}")).collect();
         g.names = Names::listed(raw.hosts, switches).unwrap_or_default();
@@ -235,8 +237,8 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
     Ok(g)
 }
 
-/// A node that cannot be reached from host 0; where hosts have several links, and so may be in several networks, a node
-/// without any link. (Which pairs of hosts are joined is seen when flows are made.)
+/// A node that host 0 cannot reach. Where hosts have several links they may be in several networks; then a node without
+/// any link. (Which pairs of hosts are connected is checked when flows are made.)
 fn lost(g: &Graph, degree: &[u32], several: bool) -> Option<NodeId> {
     let all = (0..g.nodes()).map(NodeId::from);
     if several {

@@ -2,9 +2,9 @@
 //! core routers, 16 links, 10 edge routers with a host each on every core router.
 //!
 //! The paper prints neither the links nor their rates; both are those of the authors' ns-2 scripts. A core link has the
-//! rate k · 10 Gb/s / 9, rounded up to 1 Mb/s, where k is the number of ordered pairs of core routers whose way (fewest
-//! hops, then the lowest-numbered next hop) leads over it in each direction: with uniform traffic between
-//! different core routers all core links and all edge links have one average utilisation.
+//! rate k · 10 Gb/s / 9, rounded up to 1 Mb/s, where k is the number of ordered pairs of core routers whose path
+//! (fewest hops, then the lowest-numbered next hop) uses it in each direction: with uniform traffic between different
+//! core routers, all core links and all edge links have the same average utilisation.
 
 use super::declare::default;
 use super::{Family, Graph};
@@ -38,21 +38,22 @@ pub(super) const CORE: [(u32, u32, u32, u64); 16] = [
 const HOSTS: u32 = 100;
 const CORES: u32 = 10;
 
-/// The Internet2 backbone as simulations of universal packet scheduling have it (Mittal et al., NSDI 2016 §2.3):
-/// 10 core routers, 16 core links, 100 edge routers with a host each.
-// Host h is linked to edge router 110 + h, that to core router 100 + h mod 10. The rates of the core links
-// are such that uniform traffic between different core routers loads all of them alike (routing `lowest`,
-// sources of 1 Gb/s: `of = { rate = "1Gbps" }`).
+/// The Internet2 backbone of simulations of universal packet scheduling (Mittal et al., NSDI 2016 §2.3): 10 core
+/// routers, 16 core links, 100 edge routers with a host each.
+// Host h is linked to edge router 110 + h, which is linked to core router 100 + h mod 10. The rates of the core links
+// are such that uniform traffic between different core routers loads all of them alike (routing `lowest`, sources of 1
+// Gb/s: `of = { rate = "1Gbps" }`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Internet2 {
-    /// Whether hosts have edge routers of their own; without them host h is linked to core router 100 + h mod 10.
+    /// Give every host an edge router of its own. Without them host h is linked to core router 100 + h mod 10.
     #[serde(default = "default::yes")]
     pub edge_routers: bool,
-    /// Of every host's link, each direction.
+    /// Rate of every host's link, each direction.
     #[serde(default = "default::ten_gbps")]
     pub host_rate: Q<Rate>,
-    /// Of the links between edge and core, each direction; `1Gbps` if not given. Only with edge routers.
+    /// Rate of the links between edge and core routers, each direction. If not given, `1Gbps`. Only with
+    /// `edge_routers`.
     pub edge_rate: Option<Q<Rate>>,
     /// Every rate is divided by this.
     #[serde(default = "default::one")]

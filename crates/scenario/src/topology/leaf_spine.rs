@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
-/// Two tiers (Clos): every leaf is linked to every spine; host h is on leaf h / hosts_per_leaf.
+/// Two tiers (Clos): every leaf is linked to every spine. Host h is on leaf h / hosts_per_leaf.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LeafSpine {
@@ -26,16 +26,16 @@ pub struct LeafSpine {
     #[serde(default = "default::one")]
     #[schemars(range(min = 1, max = 1_000))]
     pub links_per_pair: u32,
-    /// Of every host's link, each direction.
+    /// Rate of every host's link, each direction.
     #[serde(default = "default::ten_gbps")]
     pub host_rate: Q<Rate>,
-    /// Of every leaf–spine link, each direction.
+    /// Rate of every leaf–spine link, each direction.
     #[serde(default = "default::forty_gbps")]
     pub spine_rate: Q<Rate>,
     /// One-way propagation delay of each link; `1us` if neither this nor `base_rtt` is given.
     pub delay: Option<Q<Span>>,
-    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path when nothing
-    /// waits, serialisation at every hop included; the delay of the links is solved from it.
+    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path in the empty network,
+    /// serialisation at every hop included; the delay of the links is computed from it.
     pub base_rtt: Option<Q<Span>>,
 }
 

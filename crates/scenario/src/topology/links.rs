@@ -1,4 +1,4 @@
-//! `[[link]]`: lays other transmitters, losses and jitter over the links that a shape has made.
+//! `[[link]]`: gives links of a shape other transmitters, losses and jitter.
 
 use super::Graph;
 use super::graph::SLOWEST;
@@ -12,7 +12,7 @@ use thalweg_machines::Problem;
 use thalweg_machines::link::{LinkSpec, Making, Trace, TracedSpec, TransmitterSpec};
 use thalweg_units::{NodeId, PortId, Span, Stream};
 
-/// The sections, each with what its file holds.
+/// The sections, each with the contents of its file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Overlays {
     seed: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Overlays {
 }
 
 impl Overlays {
-    /// Reads the traces, each once, and checks what the sections say by themselves.
+    /// Reads the traces, each once, and checks each section by itself.
     pub fn read(cx: &Cx<'_>, doc: &Document) -> Result<Self, Vec<Diagnostic>> {
         let mut known: BTreeMap<&str, Arc<Trace>> = BTreeMap::new();
         let (mut sections, mut errors) = (Vec::new(), Vec::new());
@@ -48,7 +48,7 @@ impl Overlays {
         if errors.is_empty() { Ok(Self { seed: doc.seed, sections }) } else { Err(errors) }
     }
 
-    /// The links as the sections say; what they name and what there is not is refused later, with everything else.
+    /// Applies the sections to the links. Ports and nodes that do not exist are refused later, with everything else.
     pub fn lay(&self, cx: &Cx<'_>, graph: &mut Graph, quantum: Span) -> Result<(), Diagnostic> {
         for (i, (section, trace)) in self.sections.iter().enumerate() {
             for port in ports(graph, section) {
@@ -76,7 +76,7 @@ impl Overlays {
     }
 }
 
-/// What a section's parts say is wrong with them.
+/// The problems of a section's transmitter, loss and jitter.
 fn problems(cx: &Cx<'_>, doc: &Document, i: usize, trace: Option<&Trace>) -> Vec<Diagnostic> {
     let Link { transmitter, loss, jitter, .. } = &doc.link[i];
     let run = doc.run.until.0;
@@ -97,9 +97,9 @@ fn problems(cx: &Cx<'_>, doc: &Document, i: usize, trace: Option<&Trace>) -> Vec
         .collect()
 }
 
-/// The ports that a section is about, those that there are.
+/// The ports that a section applies to, as far as they exist.
 pub(crate) fn ports(graph: &Graph, section: &Link) -> Vec<u32> {
-    // Forward ports; a link's other one is its neighbour.
+    // Forward ports; the port of the other direction differs in the lowest bit.
     let from = |l: u32, first: NodeId| 2 * l + u32::from(graph.links[l as usize].a != first);
     let all = 0..graph.links.len() as u32;
     let forward: Vec<u32> = match &section.which {
@@ -134,24 +134,24 @@ fn direction(graph: &mut Graph, port: u32) -> &mut LinkSpec {
 }
 
 impl Graph {
-    /// The links between two nodes, by number.
+    /// The numbers of the links between two nodes.
     pub(crate) fn between(&self, ends: [u32; 2]) -> impl Iterator<Item = u32> {
         let [a, b] = ends.map(NodeId);
         let joins = move |l: &thalweg_net::spec::LinkSpec| (l.a, l.b) == (a, b) || (l.a, l.b) == (b, a);
         self.links.iter().enumerate().filter(move |(_, l)| joins(l)).map(|(i, _)| i as u32)
     }
 
-    /// Whether there is such a port.
+    /// True if the port exists.
     pub fn has_port(&self, port: PortId) -> bool {
         port.link().at() < self.links.len()
     }
 
-    /// Where a port is: its owner and its far end.
+    /// The ends of a port: its owner and its far end.
     pub fn ends(&self, port: PortId) -> (NodeId, NodeId) {
         self.links[port.link().at()].ends(port)
     }
 
-    /// The direction of a link that a port feeds.
+    /// The direction of the link that a port sends on.
     pub fn direction(&self, port: PortId) -> &LinkSpec {
         self.links[port.link().at()].direction(port)
     }
@@ -165,7 +165,7 @@ impl Graph {
         known.values().sum()
     }
 
-    /// The ports that have delivery opportunities, with these.
+    /// The ports whose links have delivery opportunities, with their traces.
     pub(crate) fn traces(&self) -> Vec<(u32, &TracedSpec)> {
         let mut found = Vec::new();
         for (port, link) in (0..).zip(self.links.iter().flat_map(|l| [&l.ab, &l.ba])) {

@@ -1,10 +1,10 @@
-//! Shortest paths by hops, ties to the lowest-numbered next hop: one path per pair, the same at every time. What
-//! topologies are dimensioned with and loads are computed from; the simulator's routing `lowest` is the same rule.
+//! Shortest paths by hops with ties to the lowest-numbered next hop: one path per pair, always the same. Topologies are
+//! dimensioned with them and loads are computed from them; the simulator's routing `lowest` is the same rule.
 
 use super::Graph;
 use thalweg_units::NodeId;
 
-/// For every node the next one on its way to `to`; [`NodeId::NONE`] where there is no way, and at `to` itself.
+/// For every node, the next node on its path to `to`; [`NodeId::NONE`] where there is no path, and at `to` itself.
 /// Hosts do not forward.
 pub fn next_hops(graph: &Graph, adjacency: &[Vec<(u32, NodeId)>], to: NodeId) -> Vec<NodeId> {
     let distance = graph.distances(adjacency, to);
@@ -21,9 +21,8 @@ pub fn next_hops(graph: &Graph, adjacency: &[Vec<(u32, NodeId)>], to: NodeId) ->
     out
 }
 
-/// How much each port carries if every host sends `weight(src, dst)` to every other: one number per port (2 × links).
-/// Of parallel links the first carries everything.
-/// `proceed` is called once per host: this is quadratic.
+/// The load of each port (2 × links) if every host sends `weight(src, dst)` to every other host. Of parallel links the
+/// first carries everything. `proceed` is called once per host, because this takes time quadratic in the hosts.
 pub(crate) fn carried<E>(
     graph: &Graph,
     weight: impl Fn(u32, u32) -> f64,
@@ -36,7 +35,7 @@ pub(crate) fn carried<E>(
         let next = next_hops(graph, &adjacency, NodeId(dst));
         let distance = graph.distances(&adjacency, NodeId(dst));
         let mut passing = vec![0.0; graph.nodes()];
-        // From the farthest node inwards: what a node passes on is complete when it is its turn.
+        // From the farthest node inwards, so that the load of a node is complete before it is passed on.
         let mut order: Vec<usize> = (0..graph.nodes()).filter(|n| next[*n] != NodeId::NONE).collect();
         order.sort_by_key(|n| std::cmp::Reverse(distance[*n]));
         for node in order {

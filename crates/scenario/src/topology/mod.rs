@@ -58,11 +58,11 @@ list::topologies! {
 /// as the file says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Topology {
-    /// Which one.
+    /// The family of the topology.
     #[serde(flatten)]
     pub shape: Shape,
-    /// Serialisation times are cut down to whole multiples of this, as simulators with nanosecond clocks do;
-    /// `0ps` keeps them exact (rounded up to 1 ps).
+    /// Clock of the network: serialisation times are rounded down to whole multiples of this, as in simulators with
+    /// nanosecond clocks. `0ps`: exact times, rounded up to 1 ps.
     #[serde(default)]
     pub time_quantum: Q<Span>,
 }

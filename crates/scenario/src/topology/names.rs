@@ -1,16 +1,16 @@
-//! What nodes are called: hosts `h0`, `h1`, .., switches by their tier (`leaf3`), or as their file says. A
-//! number always means a node's number.
+//! Names of nodes: hosts `h0`, `h1`, .., switches by their tier (`leaf3`), or as their file gives them. A number always
+//! means a node number.
 
 use crate::diagnostic::{nearest, quoted};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Names of neighbouring nodes.
+/// The names of consecutive nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Part {
-    /// A word and a position, from 0.
+    /// A word followed by a number, from 0.
     Numbered(String, u32),
-    /// One by one.
+    /// A list of names.
     Listed(Vec<String>),
 }
 
@@ -28,7 +28,7 @@ impl Part {
 #[serde(from = "Vec<Part>", into = "Vec<Part>")]
 pub struct Names {
     parts: Vec<Part>,
-    /// Nodes by the names that are listed.
+    /// The nodes of listed names.
     listed: BTreeMap<String, u32>,
 }
 
@@ -52,16 +52,16 @@ impl From<Names> for Vec<Part> {
 }
 
 impl Names {
-    /// A word for each tier, and how many nodes are in it.
+    /// Names switches by tier, from a word and a number of nodes for each.
     pub(crate) fn tiers(tiers: &[(&str, u32)]) -> Self {
         let part = |(word, count): &(&str, u32)| Part::Numbered((*word).to_owned(), *count);
         Self::from(tiers.iter().map(part).collect::<Vec<_>>())
     }
 
-    /// So many numbered hosts, then nodes as they are listed.
+    /// Numbered hosts, followed by nodes with listed names.
     ///
     /// # Errors
-    /// The name that two nodes have.
+    /// A name that two nodes have.
     pub(crate) fn listed(hosts: u32, names: Vec<String>) -> Result<Self, String> {
         let numbered = Self::tiers(&[("h", hosts)]);
         let count = names.len();
@@ -80,7 +80,7 @@ impl Names {
         Ok(all)
     }
 
-    /// Puts more names in front of that of node `first`, whose number they take.
+    /// Inserts names before the node `first`; the inserted nodes take its number and those after it.
     pub(crate) fn insert(&mut self, first: u32, names: Vec<String>) {
         if names.is_empty() {
             return;
@@ -105,7 +105,7 @@ impl Names {
         *self = Self::from(parts);
     }
 
-    /// What a node is called.
+    /// The name of a node.
     pub fn of(&self, node: u32) -> String {
         let mut first = 0;
         for part in &self.parts {
@@ -120,7 +120,7 @@ impl Names {
         node.to_string()
     }
 
-    /// The node of a name.
+    /// The node with a name.
     pub fn find(&self, name: &str) -> Option<u32> {
         if let Some(node) = self.listed.get(name) {
             return Some(*node);
@@ -138,7 +138,7 @@ impl Names {
         None
     }
 
-    /// The node that a text means: a number, whether or not there is such a node, or a name.
+    /// The node that a text means: a number, even if no such node exists, or a name.
     ///
     /// # Errors
     /// Reason and hint.
@@ -146,7 +146,7 @@ impl Names {
         number(text).or_else(|| self.find(text)).ok_or_else(|| self.unknown("node", text, u32::MAX))
     }
 
-    /// The same for one of the first so many nodes; further NICs of hosts follow.
+    /// The same among the first nodes only; further NICs of hosts follow them.
     ///
     /// # Errors
     /// Reason and hint.
@@ -167,7 +167,7 @@ impl Names {
     fn unknown(&self, what: &str, text: &str, below: u32) -> (String, String) {
         let reason = format!("there is no {what} `{}`", quoted(text));
         let listed = self.listed.iter().filter(|(_, node)| **node < below).map(|(name, _)| name.as_str());
-        // Looking through more names than this takes noticeably long.
+        // Searching more names than this takes noticeably long.
         if let Some(near) = nearest(text, listed.take(10_000)) {
             return (reason, format!("did you mean `{near}`?"));
         }
@@ -180,8 +180,8 @@ fn number(text: &str) -> Option<u32> {
     text.parse().ok().filter(|_| text.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A name as a file gives it, fit for messages, tables and legends; digits alone get an `n`, for a number
-/// means thalweg's own.
+/// A name of a file made fit for messages, tables and legends. A name of digits only gets an `n`, because a number
+/// means a node number.
 pub(crate) fn fit(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let name = words.join(" ");

@@ -1,19 +1,18 @@
-//! Which racks are near which, for every rack of a large network: only what lies on the way to a near rack is
-//! looked at.
+//! For every rack of a large network, the racks near it. The search visits only nodes on paths to near racks.
 
 use super::Graph;
 use std::collections::VecDeque;
 use thalweg_units::NodeId;
 
-/// What is known before the first question.
+/// What is computed once for all searches.
 pub(crate) struct Nearness<'a> {
     graph: &'a Graph,
     adjacency: Vec<Vec<(u32, NodeId)>>,
-    /// Links from each node to the nearest host.
+    /// Number of links from each node to the nearest host.
     to_host: Vec<u32>,
 }
 
-/// Kept between two questions, so that a small answer costs little in a large network.
+/// Memory reused by searches, so that a search with a small result costs little in a large network.
 #[derive(Default)]
 pub(crate) struct Ball {
     seen: Vec<bool>,
@@ -55,7 +54,7 @@ impl<'a> Nearness<'a> {
                 }
             }
             for (_, next) in &self.adjacency[node.at()] {
-                // From there no host may be near enough: the core of a network is looked at from nowhere.
+                // No host within reach: so the core of a network is never expanded.
                 let nearest = self.to_host[next.at()].saturating_add(distance + 1);
                 if nearest < links && !ball.seen[next.at()] {
                     ball.seen[next.at()] = true;

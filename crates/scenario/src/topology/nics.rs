@@ -1,15 +1,14 @@
-//! Hosts with several links, as GPUs have one to their server's NVSwitch and one to the network.
+//! Hosts with several links, such as GPUs with one to their server's NVSwitch and one to the network.
 //!
-//! In the network each link of a host ends in a node of its own, a *NIC*: it sends, it receives, and it never forwards.
-//! A host's first NIC has the host's number, `0 .. hosts`; further ones follow, `hosts .. nics`, host by host; switches
-//! come after them. The first NIC of a host is that from which most hosts can be reached, so the network's, not
-//! the server's.
+//! Each link of a host ends in a node of its own, a *NIC*, which sends and receives and never forwards. A host's first
+//! NIC has the host's number, `0 .. hosts`; further ones follow, `hosts .. nics`, host by host, and then the switches.
+//! The first NIC of a host is the one that reaches most hosts, so the network's, not the server's.
 //!
 //! ```text
-//! CHOICE: a flow takes the two NICs between which the path has the fewest links; of several pairs of NICs as near to
-//! each other those that are not in the widest networks of their hosts (an NVSwitch goes before the switch that both
-//! hosts hang off); of several such (two planes, two ports of a bond) one is drawn for each flow, as a hash of its
-//! ports would do. Links that fail change nothing about it.
+//! CHOICE: a flow takes the two NICs between which the path has the fewest links. Among pairs of NICs with equal paths,
+//! NICs that are not in the widest networks of their hosts go first (an NVSwitch before the switch that both hosts are
+//! linked to). Among pairs that are still equal (two planes, two ports of a bond) one is drawn for each flow, as a hash
+//! of its ports would. Failures of links do not change the choice.
 //! ```
 
 use super::Graph;
@@ -18,17 +17,17 @@ use thalweg_net::spec::FurtherNic;
 use thalweg_units::{HostId, NodeId, Stream};
 
 impl Graph {
-    /// Number of NICs, of which hosts with several links have several: nodes `0 .. nics`.
+    /// Number of NICs: nodes `0 .. nics`. Hosts with several links have several.
     pub fn nics(&self) -> u32 {
         self.hosts + self.further.len() as u32
     }
 
-    /// Some hosts have several links.
+    /// True if some hosts have several links.
     pub fn has_further_nics(&self) -> bool {
         !self.further.is_empty()
     }
 
-    /// The host that a NIC is of.
+    /// The host of a NIC.
     pub fn host_of(&self, nic: NodeId) -> HostId {
         match nic.0.checked_sub(self.hosts) {
             Some(further) => self.further[further as usize].host,
@@ -36,14 +35,14 @@ impl Graph {
         }
     }
 
-    /// Whether a NIC is in the widest network of its host, that of its first NIC, or one as wide.
+    /// True if a NIC is in the widest network of its host, that of its first NIC, or in one as wide.
     pub fn is_wide(&self, nic: NodeId) -> bool {
         nic.0.checked_sub(self.hosts).is_none_or(|further| self.further[further as usize].wide)
     }
 
-    /// Gives every further link of a host a NIC of its own. Ports keep their numbers: links stay in their order.
+    /// Gives every further link of a host a NIC of its own. Links stay in order, so ports keep their numbers.
     pub(crate) fn with_nics(mut self) -> Self {
-        // Of every host its links, with the nodes to which they lead.
+        // For each host its links, with the nodes at their other ends.
         let mut links: Vec<Vec<(u32, NodeId)>> = vec![Vec::new(); self.hosts as usize];
         for (number, link) in (0..).zip(&self.links) {
             for (node, other) in [(link.a, link.b), (link.b, link.a)] {
@@ -76,7 +75,7 @@ impl Graph {
         self
     }
 
-    /// Of every node the hosts that can be reached from it over switches alone, itself included.
+    /// For each node the hosts that it can reach over switches alone, itself included.
     fn reach(&self) -> Vec<u32> {
         let adjacency = self.adjacency();
         let mut out = vec![1; self.nodes()];
@@ -107,15 +106,15 @@ impl Graph {
     }
 }
 
-/// Which NICs flows take.
+/// The choice of NICs for flows.
 pub(crate) struct Choice<'a> {
     graph: &'a Graph,
-    /// Of every host its NICs.
+    /// For each host its NICs.
     nics: Vec<Vec<HostId>>,
-    /// Of every NIC the node at the other end of its link.
+    /// For each NIC the node at the other end of its link.
     racks: Vec<NodeId>,
     adjacency: Vec<Vec<(u32, NodeId)>>,
-    /// Links between racks, by the second one: what has been looked at so far.
+    /// Links between racks, by the second one, as far as computed.
     distances: BTreeMap<NodeId, BTreeMap<NodeId, u32>>,
     seed: u64,
 }
@@ -130,7 +129,8 @@ impl<'a> Choice<'a> {
         Self { graph, nics, racks, adjacency, distances: BTreeMap::new(), seed }
     }
 
-    /// The NICs of two hosts that a flow takes; flows of one `key` take the same ones. `None`: no two are joined.
+    /// The NICs of two hosts that a flow takes; flows with the same `key` take the same ones. `None`: the hosts are not
+    /// connected.
     pub fn between(&mut self, src: u32, dst: u32, key: u64) -> Option<(HostId, HostId)> {
         let (from, to) = (self.nics[src as usize].clone(), self.nics[dst as usize].clone());
         let (mut best, mut pairs) = ((u32::MAX, true), Vec::new());
@@ -154,7 +154,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// Links from one NIC to another.
+    /// Number of links from one NIC to another.
     fn links(&mut self, from: HostId, to: HostId) -> Option<u32> {
         let (near, far) = (self.racks[from.at()], self.racks[to.at()]);
         if near == NodeId(to.0) {
@@ -182,7 +182,7 @@ mod tests {
     use crate::topology::Names;
     use thalweg_units::{Rate, Span};
 
-    /// Links between nodes, of which the first so many are hosts.
+    /// Links between nodes, of which the first `hosts` are hosts.
     fn network(hosts: u32, switches: u32, links: &[(u32, u32)]) -> Graph {
         let mut graph = Graph::new(hosts, switches);
         links.iter().for_each(|(a, b)| graph.link(*a, *b, Q::of("10Gbps"), Span::from_us(1)));

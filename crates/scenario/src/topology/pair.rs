@@ -13,13 +13,13 @@ use thalweg_units::{Rate, Span};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pair {
-    /// Of each direction.
+    /// Rate of the link, each direction.
     #[serde(default = "default::ten_gbps")]
     pub rate: Q<Rate>,
     /// One-way propagation delay of each link; `1us` if neither this nor `base_rtt` is given.
     pub delay: Option<Q<Span>>,
-    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path when nothing
-    /// waits, serialisation at every hop included; the delay of the links is solved from it.
+    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path in the empty network,
+    /// serialisation at every hop included; the delay of the links is computed from it.
     pub base_rtt: Option<Q<Span>>,
 }
 

@@ -9,23 +9,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
-/// A chain of bottlenecks: hosts 0 and 1 at its ends, hosts 2 + 2i and 3 + 2i before and after bottleneck i.
+/// A chain of bottleneck links: hosts 0 and 1 at its ends, hosts 2 + 2i and 3 + 2i before and after bottleneck i.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ParkingLot {
     /// Number of bottlenecks.
     #[schemars(range(min = 1, max = 10_000))]
     pub bottlenecks: u32,
-    /// Of every host's link, each direction.
+    /// Rate of every host's link, each direction.
     #[serde(default = "default::ten_gbps")]
     pub host_rate: Q<Rate>,
-    /// Of every bottleneck, each direction.
+    /// Rate of every bottleneck link, each direction.
     #[serde(default = "default::ten_gbps")]
     pub bottleneck_rate: Q<Rate>,
     /// One-way propagation delay of each link; `1us` if neither this nor `base_rtt` is given.
     pub delay: Option<Q<Span>>,
-    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path when nothing
-    /// waits, serialisation at every hop included; the delay of the links is solved from it.
+    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path in the empty network,
+    /// serialisation at every hop included; the delay of the links is computed from it.
     pub base_rtt: Option<Q<Span>>,
 }
 

@@ -1,10 +1,10 @@
-//! A cluster of GPU servers on rails: the GPUs of one place in their servers share leaves, and the GPUs of a server an
-//! NVSwitch.
+//! A cluster of GPU servers on rails: GPUs at the same position of their servers share leaves, and the GPUs of a server
+//! share an NVSwitch.
 //!
 //! ```text
 //! CHOICE: links to the NVSwitch are links like others, with packets, and an NVSwitch is a switch like others, with the
-//! buffers and the marking of [switch]; [[link]] gives them their own. GPUs forward nothing: what goes from one rail to
-//! another takes the spines (NCCL's PXN, which takes the NVSwitch to the GPU on the other's rail first, is two flows).
+//! buffers and the marking of [switch]; [[link]] can set others. GPUs do not forward: flows from one rail to another
+//! cross the spines. (NCCL's PXN, which first goes over the NVSwitch to the GPU on the receiver's rail, is two flows.)
 //! ```
 
 use super::declare::default;
@@ -16,34 +16,34 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
-/// GPU servers on rails: every GPU is a host with a link to the leaf of its rail and one to its server's NVSwitch,
-/// which flows within the server take (Wang et al., HOTI 2024).
+/// GPU servers on rails: every GPU is a host with a link to the leaf of its rail, and one to the NVSwitch of its
+/// server, which flows within the server take (Wang et al., HOTI 2024).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rails {
     /// Number of servers.
     #[schemars(range(min = 1, max = 100_000))]
     pub servers: u32,
-    /// GPUs of each server, and rails; host h is GPU h mod gpus of server h / gpus.
+    /// Number of GPUs of each server, which is the number of rails. Host h is GPU h mod gpus of server h / gpus.
     #[schemars(range(min = 2, max = 1_000))]
     pub gpus: u32,
-    /// Servers whose GPUs share a set of leaves, one for each rail; all servers if not given.
+    /// Number of servers that share a set of leaves, one leaf for each rail. If not given, all servers.
     #[schemars(range(min = 1, max = 100_000))]
     pub servers_per_leaf: Option<u32>,
-    /// Number of spines; every leaf is linked to every spine. 0: nothing joins the rails, and flows from one rail to
-    /// another are refused.
+    /// Number of spines; every leaf is linked to every spine. 0: the rails are not connected, and flows from one rail
+    /// to another are refused.
     #[schemars(range(min = 0, max = 10_000))]
     pub spines: u32,
     /// Links between each leaf and each spine.
     #[serde(default = "default::one")]
     #[schemars(range(min = 1, max = 1_000))]
     pub links_per_pair: u32,
-    /// Of the links from GPUs to leaves, each direction.
+    /// Rate of the links from GPUs to leaves, each direction.
     #[serde(default = "host_rate")]
     pub host_rate: Q<Rate>,
-    /// Of every leaf–spine link, each direction; without effect, and refused, if there are no spines.
+    /// Rate of every leaf–spine link, each direction. If not given, as `host_rate`. Only with spines.
     pub spine_rate: Option<Q<Rate>>,
-    /// Of the links from GPUs to their NVSwitch, each direction.
+    /// Rate of the links from GPUs to their NVSwitch, each direction.
     #[serde(default = "nvlink_rate")]
     pub nvlink_rate: Q<Rate>,
     /// One-way propagation delay of the links from GPUs to their NVSwitch.
@@ -51,8 +51,8 @@ pub struct Rails {
     pub nvlink_delay: Q<Span>,
     /// One-way propagation delay of the other links; `1us` if neither this nor `base_rtt` is given.
     pub delay: Option<Q<Span>>,
-    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path between leaves when
-    /// nothing waits, serialisation at every hop included; the delay of the links is solved from it.
+    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path between leaves in the
+    /// empty network, serialisation at every hop included; the delay of the links is computed from it.
     pub base_rtt: Option<Q<Span>>,
 }
 
@@ -71,7 +71,7 @@ fn nvlink_delay() -> Q<Span> {
 }
 
 impl Rails {
-    /// Sets of leaves.
+    /// Number of sets of leaves.
     fn groups(&self) -> u32 {
         self.servers.div_ceil(self.servers_per_leaf.unwrap_or(self.servers).max(1))
     }

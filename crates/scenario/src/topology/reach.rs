@@ -1,4 +1,4 @@
-//! How far hosts are from each other.
+//! Distances between hosts.
 
 use super::Graph;
 use std::collections::BTreeSet;
@@ -8,13 +8,13 @@ use thalweg_net::spec::LinkSpec;
 use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span};
 
 impl Graph {
-    /// The longest propagation from a host to another, over the longest of the shortest paths (counted in links).
+    /// The longest propagation delay between two hosts over shortest paths (in links).
     pub fn longest_propagation(&self) -> Span {
         self.farthest(LinkSpec::delay)
     }
 
-    /// The longest round trip of a packet of `data` bytes and an answer of `ack` bytes through the empty
-    /// network, over such paths; of the two ways over a link the one that takes longer.
+    /// The longest round trip of a packet of `data` bytes and an answer of `ack` bytes in the empty network over such
+    /// paths. Of the two directions of a link the slower one counts.
     pub fn longest_round_trip(&self, data: u64, ack: u64) -> Span {
         let packet = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         self.farthest(|link| {
@@ -26,16 +26,16 @@ impl Graph {
         })
     }
 
-    /// Links from a host to the farthest other.
+    /// Number of links from a host to the farthest other host.
     pub fn longest_path(&self) -> u64 {
         self.farthest(|_| Span::from_ps(1)).ps()
     }
 
-    /// The largest sum of `weight` over the links from a host to another.
+    /// The largest sum of `weight` over the links between two hosts.
     fn farthest(&self, weight: impl Fn(&LinkSpec) -> Span) -> Span {
         let adjacency = self.adjacency();
         let racks = self.racks();
-        // Hosts of one rack differ by their own link alone: the farthest of each stands for all.
+        // Hosts of one rack differ by their own link only, so the farthest host of each rack stands for all of it.
         let mut far: Vec<(NodeId, Span, u32)> = Vec::new();
         let mut place = vec![usize::MAX; self.nodes()];
         for host in 0..self.nics() {
@@ -78,7 +78,7 @@ impl Graph {
         reach[..self.nics() as usize].iter().copied().max().unwrap_or(Span::ZERO)
     }
 
-    /// Shortest paths from the first host to that which has most of them.
+    /// The largest number of shortest paths from the first host to any other host.
     pub fn most_paths(&self) -> u32 {
         let (adjacency, from) = (self.adjacency(), NodeId(0));
         let distance = self.distances(&adjacency, from);
@@ -97,25 +97,26 @@ impl Graph {
         paths[..self.hosts as usize].iter().copied().max().unwrap_or(1)
     }
 
-    /// The fastest link of a host, of several of one those to its widest network: what windows and thresholds go by.
+    /// The rate of the fastest link of a host, by which windows and thresholds are computed. Of a host with several
+    /// links, only those to its widest network count.
     pub fn fastest_host(&self) -> Rate {
         let rates = (0..).map(NodeId).zip(self.nic_rates());
         rates.filter(|(nic, _)| self.is_wide(*nic)).map(|(_, rate)| rate).max().unwrap_or(Rate::ZERO)
     }
 
-    /// The slowest link of a host.
+    /// The rate of the slowest link of a host.
     pub(crate) fn slowest_host(&self) -> Rate {
         self.nic_rates().into_iter().min().unwrap_or(Rate::INFINITE)
     }
 
-    /// The rate of every host's link, if they all have one.
+    /// The rate of all hosts' links, if they have the same.
     pub(crate) fn one_host_rate(&self) -> Option<Rate> {
         let rates = self.nic_rates();
         let first = *rates.first()?;
         rates.iter().all(|rate| *rate == first).then_some(first)
     }
 
-    /// Ports of the switch that has the most.
+    /// Number of ports of the switch with the most.
     pub(crate) fn most_ports(&self) -> u64 {
         let mut ports = vec![0u64; self.nodes()];
         for l in &self.links {
@@ -125,8 +126,8 @@ impl Graph {
         ports[self.nics() as usize..].iter().copied().max().unwrap_or(0)
     }
 
-    /// The inputs of switches, those that are alike once: what comes at the rate of one direction of a link, in the
-    /// time that both take, and both rates.
+    /// The inputs of switches, one for each kind that differs: what arrives at the rate of one direction of a link
+    /// within the round trip of the link, and both rates.
     pub fn inputs(&self) -> Vec<Input> {
         let mut all = BTreeSet::new();
         for l in &self.links {

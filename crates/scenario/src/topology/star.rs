@@ -9,22 +9,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
-/// Hosts around one switch; host 0 may have a link of its own speed.
+/// Hosts around one switch. The link of host 0 may have a rate of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Star {
     /// Number of hosts.
     #[schemars(range(min = 2, max = 1_000_000))]
     pub hosts: u32,
-    /// Of every host's link, each direction.
+    /// Rate of every host's link, each direction.
     #[serde(default = "default::ten_gbps")]
     pub rate: Q<Rate>,
-    /// Of host 0's link, each direction; the same as `rate` if not given.
+    /// Rate of host 0's link, each direction. If not given, as `rate`.
     pub sink_rate: Option<Q<Rate>>,
     /// One-way propagation delay of each link; `1us` if neither this nor `base_rtt` is given.
     pub delay: Option<Q<Span>>,
-    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path when nothing
-    /// waits, serialisation at every hop included; the delay of the links is solved from it.
+    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path in the empty network,
+    /// serialisation at every hop included; the delay of the links is computed from it.
     pub base_rtt: Option<Q<Span>>,
 }
 

@@ -1,17 +1,17 @@
-//! All-to-all: every host sends one flow to every other, as experts do in a mixture of them.
+//! All-to-all: every host sends one flow to every other, as in the expert parallelism of mixture-of-experts models.
 //!
-//! At once, or by the pairwise exchange of MPI (Thakur, Rabenseifner, Gropp, Optimization of collective communication
-//! operations in MPICH, Int. J. High Performance Computing Applications 19(1), 2005): in step k of N − 1 ([`Rounds`])
-//! the host at place i sends to the one at place i + k + 1, so that every host sends one flow and receives one. How
-//! much each has for each other is the same, or what a matrix says, as in MPI's all-to-all-v: experts are not equally
-//! popular.
+//! The flows start at the same time, or by the pairwise exchange of MPI (Thakur, Rabenseifner, Gropp, Optimization of
+//! collective communication operations in MPICH, Int. J. High Performance Computing Applications 19(1), 2005): in step
+//! k of N − 1 ([`Rounds`]) the host at place i sends to the one at place i + k + 1, so that every host sends one flow
+//! and receives one. All flows have the same size, or a matrix gives their sizes, as in MPI's all-to-all-v: some
+//! experts get more tokens than others.
 //!
-//! Where GPUs are on rails, a flow between rails crosses the spines. NCCL's PXN (since version 2.12) avoids that: data
-//! first goes over NVLink to the GPU of the sender's server that is on the receiver's rail, and then along this rail.
+//! On rails of GPUs, a flow between rails crosses the spines. NCCL's PXN (since version 2.12) avoids that: data first
+//! goes over NVLink to the GPU of the sender's server that is on the receiver's rail, and then along this rail.
 //!
 //! ```text
-//! CHOICE NCCL (PXN): every relayed message goes on by itself once all of it is there. NCCL passes it on in
-//! chunks, and may send what a server has for one GPU together.
+//! CHOICE NCCL (PXN): a relayed message is forwarded when all of it has arrived. NCCL forwards it in chunks, and may
+//! combine all messages of a server to one GPU.
 //! ```
 
 use super::Family;
@@ -28,60 +28,61 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
 
-/// What waits for what takes 20 bytes each.
+/// Largest number of dependencies between flows, each of which takes 20 bytes.
 const MOST_WAITS: f64 = 1e8;
 
-/// Every host sends one flow to every other, again and again (pairwise: Thakur et al., IJHPCA 2005).
+/// Every host sends one flow to every other, repeatedly (pairwise: Thakur et al., IJHPCA 2005).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllToAll {
-    /// The hosts; all, in the order of their numbers, if not given.
+    /// The hosts. If not given, all hosts in the order of their numbers.
     #[serde(default)]
     #[schemars(extend("x-node" = "host"))]
     pub hosts: Vec<u32>,
-    /// Of each flow, payload; this or `matrix`.
+    /// Payload bytes of each flow. Either this or `matrix`.
     #[schemars(extend("examples" = ["1MB"]))]
     pub size: Option<Q<Bytes>>,
-    /// Instead of `size`: a CSV file, relative to the scenario, without a header: a row for each host, with the bytes
-    /// that it has for each host, itself included (these move nowhere), in the order of `hosts`. Where it says 0 there
-    /// is no flow.
+    /// Instead of `size`, a CSV file without a header, relative to the scenario: one row per sender in the order of
+    /// `hosts`, with the payload bytes for each receiver in the same order. The bytes of a host for itself are not
+    /// sent, and 0 means no flow.
     #[schemars(extend("examples" = ["tokens.csv"]))]
     pub matrix: Option<String>,
-    /// Which flows are under way together.
+    /// Which flows are sent at the same time.
     #[serde(default)]
     pub exchange: Exchange,
-    /// Hosts in a group: those that follow each other, such as the GPUs of a server. A flow to a host at another place
-    /// of another group goes by way of the host at that place of the sender's group, and from there on as a second flow
-    /// (PXN). If not given, every flow goes to its host.
+    /// Number of hosts in a group, consecutive ones such as the GPUs of a server, for relaying as by NCCL's PXN. A flow
+    /// to another place of another group first goes to the host at that place of the sender's group, which forwards it
+    /// as a second flow. If not given, every flow goes to its receiver directly.
     #[schemars(range(min = 2, max = 1_000_000), extend("examples" = [8]))]
     pub relay: Option<u32>,
-    /// How often.
+    /// Number of times that the operation is carried out.
     #[serde(default = "default::one")]
     #[schemars(range(min = 1, max = 10_000_000))]
     pub iterations: u32,
-    /// From the moment that a host has all of an iteration, and all have what it has sent, until it begins the next.
+    /// Computation time between iterations: from when a host has received all flows of an iteration, and all that it
+    /// sent have arrived, until it begins the next.
     #[serde(default = "default::zero")]
     pub compute: Q<Span>,
-    /// Earliest start.
+    /// Earliest start of a flow.
     #[serde(default = "default::zero")]
     pub start: Q<Span>,
-    /// First flows start at times that are uniform in `start` to `start + jitter`.
+    /// Flows of the first iteration start at random times, uniform from `start` to `start + jitter`.
     #[serde(default = "default::zero")]
     pub jitter: Q<Span>,
 }
 
-/// Which flows of an all-to-all are under way together.
+/// Which flows of an all-to-all are sent at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Exchange {
-    /// All that a host sends.
+    /// All flows of a host.
     #[default]
     AtOnce,
-    /// One from each host, to the next one in the first step, to the one after it in the second, and so on.
+    /// One flow of each host: to the next host in the first step, to the second next in the second, and so on.
     Pairwise,
 }
 
-/// Bytes from the host at one place to that at another.
+/// Bytes that the host at one place sends to the host at another.
 enum Parts {
     Alike(u64),
     Given(Vec<Vec<u64>>),
@@ -97,7 +98,7 @@ impl Parts {
 }
 
 impl AllToAll {
-    /// What so many hosts have for each other.
+    /// The sizes of the flows among this many hosts.
     fn parts(&self, s: &Section<'_>, hosts: usize) -> Result<Parts, Diagnostic> {
         let file = match (&self.size, &self.matrix) {
             (Some(size), None) => return s.size("size", size.0.get()).map(Parts::Alike),
@@ -122,7 +123,7 @@ impl AllToAll {
         Ok(Parts::Given(rows))
     }
 
-    /// The place of the host that passes on what the one at `from` has for the one at `to`, if it is another.
+    /// The place of the host that relays the flow between these places, if one does.
     fn relay(&self, from: usize, to: usize) -> Option<usize> {
         let group = self.relay? as usize;
         let relay = from - from % group + to % group;
@@ -152,7 +153,7 @@ impl AllToAll {
         Rounds { steps: hosts - 1, iterations: self.iterations, compute: self.compute.0 }
     }
 
-    /// All flows of an iteration, each after all that its host has received and sent in the one before.
+    /// All flows of an iteration, each after all flows that its host received and sent in the iteration before.
     fn at_once(
         &self,
         s: &Section<'_>,
@@ -205,7 +206,8 @@ impl Family for AllToAll {
         let (flows, bytes) = match self.parts(s, members)? {
             Parts::Alike(size) => {
                 let group = self.relay.map_or(hosts, f64::from);
-                // By way of another host: to all of the other groups but the one at its own place.
+                // Relayed flows count twice: those to all hosts of other groups, except to the one at the sender's own
+                // place.
                 let flows = hosts * (hosts - 1.0 + (hosts - group) * (1.0 - 1.0 / group));
                 (flows, flows * size as f64)
             }

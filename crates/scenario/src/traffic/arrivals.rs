@@ -1,32 +1,32 @@
-//! Times between arrivals.
+//! Distributions of the times between arrivals.
 
 use super::declare::default;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Stream, Time};
 
-/// Times between arrivals.
+/// The distribution of the times between arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Arrivals {
-    /// Exponential gaps.
+    /// Exponential gaps: a Poisson process.
     #[default]
     Poisson,
-    /// Log-normal gaps of the same mean: bursty.
+    /// Log-normal gaps of the same mean, which are bursty.
     LogNormal {
-        /// Shape σ.
+        /// Shape parameter σ.
         #[serde(default = "default::sigma")]
         #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
         sigma: f64,
-        /// The sequence has been going on before its first instant, so that any window gets the load that it is to
-        /// get. Else it begins with a gap, as if one had just come: in a window of few gaps more come, at σ = 2 up to
-        /// 26 per sequence.
+        /// Begin in the stationary state, so that every window gets the target load on average. Otherwise each sequence
+        /// begins with a gap, as if a flow had just arrived, and a short window gets more flows: at σ = 2 up to 26 more
+        /// per sequence.
         #[serde(default)]
         stationary: bool,
     },
 }
 
-/// One gap of the given mean, seconds. At least 1 ps, so that time passes.
+/// One gap of the given mean, in seconds. At least 1 ps, so that time advances.
 pub(super) fn gap(arrivals: Arrivals, mean: f64, stream: &mut Stream) -> Span {
     let seconds = match arrivals {
         Arrivals::Poisson => stream.exponential(mean),
@@ -42,8 +42,8 @@ pub(super) fn gap(arrivals: Arrivals, mean: f64, stream: &mut Stream) -> Span {
 /// The time until the first arrival.
 pub(super) fn first(arrivals: Arrivals, mean: f64, stream: &mut Stream) -> Span {
     match arrivals {
-        // An instant falls into a gap with a chance in proportion to its length, anywhere in it. Such gaps are
-        // log-normal, too, with μ + σ² for μ.
+        // In the stationary state an instant falls into a gap with a probability in proportion to its length, anywhere
+        // within it. The gaps so found are log-normal, too, with μ + σ² instead of μ.
         Arrivals::LogNormal { sigma, stationary: true } => {
             let around = gap(arrivals, mean * libm::exp(sigma * sigma), stream);
             Span::from_secs_f64(around.secs() * stream.unit())
@@ -52,13 +52,13 @@ pub(super) fn first(arrivals: Arrivals, mean: f64, stream: &mut Stream) -> Span 
     }
 }
 
-/// A start as lists hold it.
+/// The start of a flow, rounded down to whole nanoseconds.
 // CHOICE: starts are whole nanoseconds, so that exported lists are exact for other simulators.
 pub(super) fn whole(at: Time) -> Time {
     Time::from_ps(at.ps() / 1000 * 1000)
 }
 
-/// A start within `jitter` after `start`, whole nanoseconds after it.
+/// A random start within `jitter` after `start`, in whole nanoseconds after it.
 pub(super) fn jittered(start: Time, jitter: Span, stream: &mut Stream) -> Time {
     let extra = if jitter.is_zero() { 0 } else { stream.below(jitter.ps().saturating_add(1)) };
     start.saturating_add(Span::from_ps(extra / 1000 * 1000))

@@ -1,4 +1,4 @@
-//! Flows without end, or with one in time.
+//! Flows without end, or flows that end at a given time.
 
 use super::Family;
 use super::course::{Course, Fluid};
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
-/// Flows without end, or with one in time.
+/// Flows without end, or flows that end at a given time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Backlogged {
@@ -21,17 +21,17 @@ pub struct Backlogged {
     /// The host that receives.
     #[schemars(extend("examples" = [1], "x-node" = "host"))]
     pub dst: u32,
-    /// When the first starts.
+    /// When the first flow starts.
     #[serde(default = "default::zero")]
     pub start: Q<Span>,
-    /// When all of them stop: they end with what they have sent by then, which is still repaired and
-    /// delivered. Never, without the key.
+    /// When all of the flows stop. A flow then ends with what it has sent so far, losses of which are still repaired.
+    /// If not given, never.
     pub until: Option<Q<Span>>,
     /// Number of flows.
     #[serde(default = "default::one")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub count: u32,
-    /// Time between starts.
+    /// Time between the starts of two flows.
     #[serde(default = "default::zero")]
     pub spacing: Q<Span>,
 }

@@ -1,4 +1,4 @@
-//! The keys that all collective operations have.
+//! Keys that all collective operations have.
 
 /// Declares the table of a collective operation: its own keys, followed by those that all of them have. (A shared
 /// struct with serde's `flatten` would do the same, but serde does not support `flatten` together with
@@ -10,11 +10,12 @@ macro_rules! collective {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($own)*
-            /// How often.
+            /// Number of times that the operation is carried out.
             #[serde(default = "default::one")]
             #[schemars(range(min = 1, max = 10_000_000))]
             pub iterations: u32,
-            /// Time to compute between iterations: from the end of one at a host until the host begins the next.
+            /// Computation time between iterations, from the end of one iteration at a host until the host begins the
+            /// next.
             #[serde(default = "default::zero")]
             pub compute: Q<Span>,
             /// When the first iteration begins.

@@ -1,42 +1,42 @@
-//! The course of a family's flows as a fluid: when they come, how many are under way at a time, when they are over.
+//! The course of a family's flows in a fluid model: when they start, how many are concurrent, when they are complete.
 
 use super::section::Expected;
 use thalweg_units::Span;
 
-/// What a course is computed from; times in seconds, rates in bytes per second.
+/// The inputs of the model; times in seconds, rates in bytes per second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fluid {
-    /// Hosts of the network.
+    /// Number of hosts.
     pub hosts: f64,
     /// Rate of a host's link.
     pub line: f64,
-    /// Rate of the slowest link between the two hosts, if they are given; else that of a host's link.
+    /// Rate of the slowest link between the two hosts of the section, if it has two; else the rate of a host's link.
     pub rate: f64,
-    /// A flow's bytes on the wire, mean.
+    /// Mean size of a flow, bytes on the wire.
     pub wire: f64,
-    /// A full packet's.
+    /// Size of a full packet, bytes on the wire.
     pub packet: f64,
-    /// A round trip, as a guess.
+    /// An estimate of the round trip.
     pub rtt: f64,
     /// When the run ends.
     pub until: f64,
-    /// Until when load is offered if the section does not say.
+    /// When the offered load ends, unless the section gives a time.
     pub offered: f64,
     pub expected: Expected,
 }
 
-/// Times in seconds.
+/// The course of a section's flows; times in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {
     /// First start.
     pub begin: f64,
-    /// When it can be over at the earliest.
+    /// Earliest possible completion of all flows.
     pub end: f64,
-    /// Flows under way at a time.
+    /// Number of concurrent flows.
     pub active: f64,
-    /// Packets per second of flows without end, while they last.
+    /// Packets per second of flows without end, while they are active.
     pub rate: f64,
-    /// At most so many packets per second arrive, if all go to one host.
+    /// Largest rate of arriving packets per second, if all go to one host.
     pub drain: Option<f64>,
 }
 
@@ -47,19 +47,20 @@ impl Course {
 }
 
 impl Fluid {
-    /// How many take part in a collective operation: those that a key names; all, if it names none.
+    /// Number of members of a collective operation: the hosts that the key names, or all if it names none.
     pub fn members(&self, hosts: &[u32]) -> usize {
         if hosts.is_empty() { self.hosts as usize } else { hosts.len() }
     }
 
-    /// Flows that start at any time within `jitter` after `start` and take `each` seconds.
+    /// Flows that start at random times within `jitter` after `start` and take `each` seconds.
     pub fn spread(&self, start: Span, jitter: Span, each: f64) -> Course {
         let (begin, jitter) = (start.secs(), jitter.secs());
         let active = self.expected.flows * (each / jitter.max(each)).min(1.0);
         Course::new(begin, begin + jitter + each, active)
     }
 
-    /// Flows that arrive at random: Little's law, the time in the system as if hosts' links were M/M/1 queues.
+    /// Flows that arrive at random. Their number follows from Little's law, with the time in the system of M/M/1 queues
+    /// at hosts' links.
     pub fn arrive(&self, begin: f64, end: f64, load: f64) -> Course {
         let (flows, alone) = (self.expected.flows, self.wire / self.line + self.rtt);
         let lasts = (end - begin).max(1e-12);

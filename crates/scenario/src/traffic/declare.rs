@@ -1,5 +1,5 @@
-//! What a family of traffic says of itself, once: its keys with their defaults and documentation, the flows that they
-//! make, and what can be said of these without drawing them.
+//! What each family of traffic declares: its keys with defaults and documentation, the flows that they make, and what
+//! is known of these without drawing them.
 
 use super::course::{Course, Fluid};
 use super::drafts::Drafts;
@@ -15,85 +15,87 @@ use thalweg_units::Span;
 /// A family's table in scenarios. The doc comment of the struct is its summary, with its source in
 /// parentheses; those of the fields document the keys.
 pub(crate) trait Family {
-    /// What the section will offer, without drawing it; refuses what cannot be, and what cannot take effect.
+    /// What the section is expected to offer, computed without drawing flows. Refuses impossible keys, and keys without
+    /// effect.
     fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic>;
 
     /// Makes the flows. Its random streams are the section's own ([`Section::stream`]).
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic>;
 
-    /// When its flows come and are over, as a fluid: for estimates.
+    /// The course of the section's flows over time in a fluid model, for estimates.
     fn course(&self, f: &Fluid) -> Course;
 
-    /// Packets of `payload` bytes in a flow, on average, if flows have `mean` bytes.
+    /// Average number of packets of `payload` bytes in a flow, if flows have `mean` bytes.
     fn packets(&self, mean: f64, payload: f64) -> f64 {
         (mean / payload).ceil()
     }
 
-    /// The two hosts, if all its flows go from one to the other.
+    /// The two hosts, if all flows go from one to the other.
     fn ends(&self) -> Option<(u32, u32)> {
         None
     }
 
-    /// Its flows never end by themselves, or nothing waits for their end.
+    /// True if the flows never end by themselves, or if their completion is not of interest.
     fn is_endless(&self) -> bool {
         false
     }
 
-    /// Of its flows that follow others each counts as measured if the one that it follows does, whenever it starts.
+    /// True if a flow that follows another is measured exactly if that one is, whenever it starts.
     fn answers(&self) -> bool {
         false
     }
 
-    /// It is a job: it has a completion time as a whole.
+    /// True if the section is a job, which has a completion time as a whole.
     fn is_job(&self) -> bool {
         false
     }
 
-    /// When its flows arrive, if they do so at random or from a list: loads are measured then.
+    /// When flows arrive, if they arrive at random or come from a list; loads are measured within this time.
     fn arrives(&self) -> Option<Arrives> {
         None
     }
 
-    /// Which links its load is a fraction of, if it has one.
+    /// The capacity of which the load is a fraction, if there is a load.
     fn load_of(&self) -> Option<LoadOf> {
         None
     }
 
-    /// How large its flows are, if that is drawn.
+    /// The distribution of flow sizes, if they are drawn.
     fn sizes(&self) -> Option<&Sizes> {
         None
     }
 
-    /// The file that it reads.
+    /// The file that the section reads.
     fn file(&self) -> Option<&str> {
         None
     }
 
-    /// All files that it reads, relative to `dir`, which is where they are.
+    /// All files that the section reads, relative to their folder `dir`.
     fn files(&self, _dir: &Path) -> Vec<String> {
         self.file().into_iter().map(str::to_owned).collect()
     }
 
-    /// It brings its own transport.
+    /// True if the family has a transport of its own.
     fn brings_transport(&self) -> bool {
         self.transport(None).is_some()
     }
 
-    /// The transport, if it brings its own; `wanted`: the rank that a scheduler sorts by.
+    /// The transport of the family, if it has one. `wanted`: the rank that a scheduler sorts by.
     fn transport(&self, _wanted: Option<Rank>) -> Option<TransportSpec> {
         None
     }
 
-    /// Writes down what depends on other keys; load is offered until then if the section does not say.
+    /// Fills in keys whose defaults depend on other keys. `_offered_until`: when the offered load ends, unless the
+    /// section gives a time.
     fn resolve(&mut self, _offered_until: Q<Span>) {}
 }
 
 /// When flows arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrives {
-    /// The first not before.
+    /// No flow arrives earlier.
     pub from: Span,
-    /// The last before; none: then comes the last that starts by the clock.
+    /// No flow arrives at this time or later; `None`: until the last one of those that start at a given time.
     pub until: Option<Span>,
 }
 

@@ -1,9 +1,9 @@
-//! Flows as families make them, before they have their places in the list of a run.
+//! Flows and computations as families make them, before they are sorted into the list of a run.
 
 use thalweg_net::spec::{End, Predecessor};
 use thalweg_units::{Rows, Span, Time};
 
-/// The most flows that a scenario may have.
+/// Largest number of flows of a scenario.
 pub(crate) const MOST_FLOWS: u64 = 100_000_000;
 
 /// A flow.
@@ -13,13 +13,14 @@ pub(crate) struct Draft {
     pub dst: u32,
     /// Payload bytes; `u64::MAX`: never ends.
     pub size: u64,
-    /// When it starts; of one that follows others: how long after them.
+    /// When the flow starts; if it follows others, the pause after them.
     pub start: Time,
-    /// When it stops, if it never ends otherwise.
+    /// When the flow stops, if it has no end of its own.
     pub until: Option<Time>,
-    /// The instant that says whether it lies in the measured window; none: when it starts is not known, and it counts.
+    /// The time by which the flow is inside or outside the measured window. `None`: its start is not known in advance,
+    /// and it is measured.
     pub judged: Option<Time>,
-    /// The number that its list gives it.
+    /// The number of the flow in its list.
     pub listed: Option<u64>,
     /// Position of its traffic section.
     pub group: u16,
@@ -29,38 +30,38 @@ pub(crate) struct Draft {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WorkDraft {
     pub host: u32,
-    /// The processor that it needs; none: it begins as soon as it is ready.
+    /// The processor of the host on which it runs; `None`: it begins as soon as it is ready.
     pub cpu: Option<u32>,
-    /// When it is ready; of one that follows others: how long after them.
+    /// When the computation is ready; if it follows others, the pause after them.
     pub start: Time,
     pub lasts: Span,
     /// Position of its traffic section.
     pub group: u16,
 }
 
-/// Flows and computations in the order in which sections make them, and what each follows, by positions.
+/// Flows and computations in the order in which sections make them, with those that each follows, by position.
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     flows: Vec<Draft>,
-    /// Per flow, what it follows.
+    /// The predecessors of each flow.
     followed: Rows<Predecessor>,
     works: Vec<WorkDraft>,
-    /// Per computation, what it follows.
+    /// The predecessors of each computation.
     followed_by_works: Rows<Predecessor>,
 }
 
 impl Drafts {
-    /// A flow that starts by the clock; its position.
+    /// Adds a flow that starts at a given time. Returns its position.
     pub fn push(&mut self, flow: Draft) -> usize {
         self.follow(flow, &[])
     }
 
-    /// A flow that starts after those at these positions have arrived, which must be there; its own.
+    /// Adds a flow that starts after the flows at these positions have arrived; they must exist. Returns its position.
     pub fn follow(&mut self, flow: Draft, others: &[usize]) -> usize {
         self.follow_ends(flow, others.iter().map(|other| (*other, End::Received)))
     }
 
-    /// A flow that starts after these ends of those at these positions, which must be there; its own.
+    /// Adds a flow that starts after these ends of the flows at these positions; they must exist. Returns its position.
     pub fn follow_ends(&mut self, flow: Draft, others: impl IntoIterator<Item = (usize, End)>) -> usize {
         self.follow_all(
             flow,
@@ -68,15 +69,15 @@ impl Drafts {
         )
     }
 
-    /// A flow that starts after all of these, by their positions, which must be there; its own.
+    /// Adds a flow that starts after all of these, given by positions that must exist. Returns its position.
     pub fn follow_all(&mut self, flow: Draft, others: impl IntoIterator<Item = Predecessor>) -> usize {
         self.followed.push(others);
         self.flows.push(flow);
         self.flows.len() - 1
     }
 
-    /// A computation that is ready after all of these, by their positions, which must be there; its own among
-    /// computations.
+    /// Adds a computation that is ready after all of these, given by positions that must exist. Returns its position
+    /// among computations.
     pub fn work(&mut self, work: WorkDraft, others: impl IntoIterator<Item = Predecessor>) -> usize {
         self.followed_by_works.push(others);
         self.works.push(work);
@@ -97,12 +98,12 @@ impl Drafts {
         &self.works
     }
 
-    /// What a computation follows, by positions.
+    /// The predecessors of a computation, by position.
     pub fn followed_by_work(&self, position: usize) -> &[Predecessor] {
         self.followed_by_works.row(position)
     }
 
-    /// What a flow follows, by positions.
+    /// The predecessors of a flow, by position.
     pub fn followed_by(&self, position: usize) -> &[Predecessor] {
         self.followed.row(position)
     }

@@ -21,10 +21,10 @@ pub struct Flow {
     /// The host that receives.
     #[schemars(extend("examples" = [1], "x-node" = "host"))]
     pub dst: u32,
-    /// Payload.
+    /// Payload bytes of the flow.
     #[schemars(extend("examples" = ["1MB"]))]
     pub size: Q<Bytes>,
-    /// When it starts.
+    /// When the flow starts.
     #[serde(default = "default::zero")]
     pub start: Q<Span>,
 }

@@ -1,4 +1,4 @@
-//! Flows from a file, which may follow each other.
+//! Flows from a file, some of which may start after others.
 
 use super::course::{Course, Fluid};
 use super::declare::default;
@@ -19,16 +19,16 @@ use thalweg_units::{NodeId, Span};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FlowList {
-    /// Where it is, relative to the scenario.
+    /// The file, relative to the scenario.
     #[schemars(extend("examples" = ["flows.csv"]))]
     pub file: String,
-    /// How it is written.
+    /// Format of the file.
     #[serde(default)]
     pub format: ListFormat,
-    /// Starts are put off by up to this much, at random.
+    /// Each start is delayed at random by up to this time.
     #[serde(default = "default::zero")]
     pub jitter: Q<Span>,
-    /// By whole multiples of this.
+    /// The random delay is a multiple of this.
     #[serde(default = "default::nanosecond")]
     pub jitter_step: Q<Span>,
 }
@@ -37,28 +37,28 @@ pub struct FlowList {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ListFormat {
-    /// CSV with the header `id,src,dst,size_bytes,start_ns`; hosts by number or by name. Columns come in any
-    /// order, others are not read, and `id` may be left out; starts may be in other units (`start_us`). A flow
-    /// with ids under `after`, separated by blanks or `;`, starts when all of those have arrived, one with ids
-    /// under `after_acked` when the senders of those have nothing left to wait for, and its start is the pause after
-    /// that.
+    /// CSV with the header `id,src,dst,size_bytes,start_ns`; hosts by number or by name. Columns may be in any order,
+    /// other columns are ignored, and `id` may be missing; starts may have other units (`start_us`). A flow with ids in
+    /// the column `after`, separated by blanks or `;`, starts after all of those flows have arrived; one with ids in
+    /// `after_acked`, after the senders of those flows have received the last ACK (without ACKs, have sent the last
+    /// byte). `start` is then the pause after that.
     #[default]
     Csv,
-    /// The HPCC ns-3 simulator's: the number of flows, then `src dst class port size start` in seconds. As many
-    /// flows are read as it says; hosts are numbered as in the topology file.
+    /// The HPCC ns-3 simulator's: the number of flows, then `src dst class port size start` for each, the start in
+    /// seconds. Only as many flows as that number are read. Hosts are numbered as in the topology file.
     Hpcc,
-    /// csg-htsim's connection matrix (`.cm`): `src->dst id start size` with starts in picoseconds; flows with a
-    /// `trigger` follow those that fire it by `recv_done_trigger` or `send_done_trigger` (`oneshot`, `barrier`).
+    /// csg-htsim's connection matrix (`.cm`): `src->dst id start size` with starts in picoseconds. Flows with a
+    /// `trigger` start after those with this `recv_done_trigger` or `send_done_trigger` (`oneshot`, `barrier`).
     Htsim,
 }
 
 impl FlowList {
-    /// Whole steps of the jitter.
+    /// Number of steps that fit into the jitter.
     fn steps(&self) -> u64 {
         self.jitter.0.ps().checked_div(self.jitter_step.0.ps()).unwrap_or(0)
     }
 
-    /// The rows as the file has them, and the order in which they are made.
+    /// The rows in the order of the file, and the order in which their flows are made.
     fn read(&self, s: &Section<'_>) -> Result<(Vec<FlowRow>, Vec<Place>), Diagnostic> {
         let text = s.cx.read(&s.key("file"), &self.file)?;
         let rows = match self.format {
@@ -164,8 +164,8 @@ impl Family for FlowList {
     }
 }
 
-/// Flows at a time, mean over the busy time, and the last start in seconds, if each host's link carries those that it
-/// receives one after the other.
+/// The average number of concurrent flows over the busy time, and the last start in seconds, if each host's link
+/// carries the flows to it one after the other.
 fn under_way(graph: &Graph, rows: &[FlowRow], order: &[Place]) -> (f64, f64) {
     let rate = (graph.host_rate() / 8.0).max(1.0);
     let mut free = vec![0.0f64; graph.hosts as usize];
@@ -193,7 +193,7 @@ mod tests {
                     7,0,1,1000,0,\n8,1,2,1000,3,7 9\n9,2,0,1000,5,\n4,0,2,1000,1,8;7\n";
         let net =
             in_folder(3, &[("flows.csv", list)], "kind = \"list\"\nfile = \"flows.csv\"").expect("fits");
-        // By the clock 7 and 9, then 8, then 4.
+        // 7 and 9 start at given times, then 8, then 4.
         let starts: Vec<u64> = net.flows.iter().map(|f| f.start.ps() / 1_000_000).collect();
         assert_eq!((starts, after(&net)), (vec![0, 5, 3, 1], vec![vec![], vec![], vec![0, 1], vec![0, 2]]));
     }

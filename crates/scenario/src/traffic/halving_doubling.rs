@@ -3,9 +3,9 @@
 //! vector doubling and distance halving).
 //!
 //! Among N hosts, a power of two, it takes 2 log₂ N steps ([`Rounds`]) instead of a ring's 2(N − 1), for as many bytes.
-//! In step k the hosts at places i and i xor 2ᵏ exchange halves of what they still sum up: whose bit k of its place is
-//! set keeps the upper one. After log₂ N steps each has the sum of one part of N. Then the same pairs, the last ones
-//! first, exchange the sums that they have.
+//! In step k the hosts at places i and i xor 2ᵏ exchange halves of the part that they still sum up; the host with bit k
+//! of its place set keeps the upper half. After log₂ N steps each host has the sum of one part of N. Then the same
+//! pairs, in reverse order, exchange the sums that they have.
 
 use super::Family;
 use super::collective::collective;
@@ -22,14 +22,16 @@ use std::ops::Range;
 use thalweg_units::{Bytes, Span};
 
 collective! {
-    /// Hosts in pairs sum up a vector, half by half, again and again: as many bytes as around a ring in fewer, larger
+    /// Hosts in pairs sum up a vector, half by half, repeatedly: as many bytes as around a ring, in fewer and larger
     /// steps (Rabenseifner, ICCS 2004).
     pub struct HalvingDoubling {
-        /// The hosts by their places, a power of two of them; all, in the order of their numbers, if not given.
+        /// The hosts in the order of their places, a power of two of them. If not given, all hosts in the order of
+        /// their numbers.
         #[serde(default)]
         #[schemars(extend("x-node" = "host"))]
         pub hosts: Vec<u32>,
-        /// Of each host's vector, payload: flows carry a half of it, a quarter and so on, down to one part per host.
+        /// Payload bytes of each host's vector. Flows carry a half of it, a quarter and so on, down to one part per
+        /// host.
         #[schemars(extend("examples" = ["1MB"]))]
         pub size: Q<Bytes>,
     }
@@ -42,7 +44,7 @@ impl HalvingDoubling {
     }
 }
 
-/// The parts that the host at a place sums up after so many halvings.
+/// The parts that the host at a place still sums up after this many halvings.
 fn kept(place: usize, halvings: usize, hosts: usize) -> Range<usize> {
     (0..halvings).fold(0..hosts, |parts, bit| {
         let middle = usize::midpoint(parts.start, parts.end);
@@ -50,7 +52,8 @@ fn kept(place: usize, halvings: usize, hosts: usize) -> Range<usize> {
     })
 }
 
-/// In a step, whom the host at a place sends to, and which parts: those that the other one keeps, later its own sums.
+/// To which place a host sends in a step, and which parts: those that the other host keeps, in the second half of the
+/// steps its own sums.
 fn exchange(step: usize, place: usize, hosts: usize) -> (usize, Range<usize>) {
     let halvings = hosts.ilog2() as usize;
     let halves = step < halvings;
@@ -75,7 +78,7 @@ impl Family for HalvingDoubling {
         s.computes(self.iterations, self.compute.0)?;
         let (iterations, n) = (f64::from(self.iterations), hosts as f64);
         let flows = iterations * self.rounds(hosts).steps as f64 * n;
-        // Each host sends all but one part of N, twice.
+        // Each host sends all but one of N parts, twice.
         let bytes = iterations * 2.0 * (n - 1.0) * self.size.0.get() as f64;
         Ok(Expected { flows, bytes, ..Expected::default() })
     }

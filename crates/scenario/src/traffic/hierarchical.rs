@@ -1,12 +1,13 @@
-//! Hierarchical all-reduce: every host has a vector, and in the end all have their sum, which is made within groups
+//! Hierarchical all-reduce: every host has a vector, and in the end all have their sum, which is computed within groups
 //! first (Jia et al., Highly scalable deep learning training system with mixed-precision: training ImageNet in four
-//! minutes, arXiv 1807.11205, 2018, §3.3; as a reduce-scatter, an all-reduce among those of one place, an all-gather).
+//! minutes, arXiv 1807.11205, 2018, §3.3: a reduce-scatter in each group, an all-reduce among the hosts at the same
+//! place of all groups, an all-gather in each group).
 //!
-//! Among m groups of g hosts it takes 2(g − 1) + 2(m − 1) steps ([`Rounds`]), all of them around rings. In the first
-//! g − 1 the hosts of a group sum up the vector, so that each ends with one chunk of g. In the next 2(m − 1) the hosts
-//! at one place of all groups sum up that chunk, in m parts. In the last g − 1 the hosts of a group give each other
-//! what they have. Only the steps in the middle leave the groups: with g GPUs per server, each on a rail of its own, no
-//! flow goes from one rail to another.
+//! Among m groups of g hosts it takes 2(g − 1) + 2(m − 1) steps ([`Rounds`]), all of them around rings. In the first g
+//! − 1 steps the hosts of a group sum up the vector, so that each ends with one of g chunks. In the next 2(m − 1) steps
+//! the hosts at the same place of all groups sum up that chunk, in m parts. In the last g − 1 steps the hosts of a
+//! group exchange their chunks. Only the steps in the middle leave the groups: with g GPUs per server, each on a rail
+//! of its own, no flow goes from one rail to another.
 
 use super::Family;
 use super::collective::collective;
@@ -23,26 +24,26 @@ use std::ops::Range;
 use thalweg_units::{Bytes, Span};
 
 collective! {
-    /// Hosts sum up a vector, in groups first and then among groups, around rings, again and again (Jia et al., 2018).
+    /// Hosts sum up a vector around rings, first within groups and then among groups, repeatedly (Jia et al., 2018).
     pub struct Hierarchical {
-        /// The hosts, group by group; all, in the order of their numbers, if not given.
+        /// The hosts, group by group. If not given, all hosts in the order of their numbers.
         #[serde(default)]
         #[schemars(extend("x-node" = "host"))]
         pub hosts: Vec<u32>,
-        /// Hosts in a group: those that follow each other, such as the GPUs of a server.
+        /// Number of hosts in a group: consecutive ones, such as the GPUs of a server.
         #[schemars(range(min = 2, max = 1_000_000), extend("examples" = [8]))]
         pub group: u32,
-        /// Of each host's vector, payload: flows within groups carry one of as many chunks as a group has hosts, others
-        /// one of as many parts of a chunk as there are groups.
+        /// Payload bytes of each host's vector. Flows within groups carry one of as many chunks as a group has hosts,
+        /// flows between groups one of as many parts of a chunk as there are groups.
         #[schemars(extend("examples" = ["1MB"]))]
         pub size: Q<Bytes>,
     }
 }
 
-/// Groups of hosts. The vector has a part for each host: a chunk is as many parts as there are groups.
+/// The groups. The vector has as many parts as there are hosts; a chunk consists of as many parts as there are groups.
 #[derive(Clone, Copy)]
 struct Groups {
-    /// Hosts of each.
+    /// Number of hosts of each group.
     each: usize,
     count: usize,
 }
@@ -56,7 +57,7 @@ impl Groups {
         2 * (self.each - 1) + 2 * (self.count - 1)
     }
 
-    /// In a step, whom the host at a place sends to, and which parts of the vector.
+    /// To which place a host sends in a step, and which parts of the vector.
     fn exchange(self, step: usize, place: usize) -> (usize, Range<usize>) {
         let Self { each, count } = self;
         let (group, own) = (place / each, place % each);
@@ -66,7 +67,7 @@ impl Groups {
         if step < inside {
             return (next, chunk(own + each - step));
         }
-        // What it has summed up in its group is the chunk after that of its own place.
+        // The chunk that a host has summed up in its group is the one after that of its own place.
         if let Some(gathered) = step.checked_sub(inside + across) {
             return (next, chunk(own + 1 + each - gathered));
         }
@@ -106,7 +107,7 @@ impl Family for Hierarchical {
         s.computes(self.iterations, self.compute.0)?;
         let groups = self.groups(hosts);
         let (iterations, n) = (f64::from(self.iterations), hosts as f64);
-        // Each host sends all chunks but one, twice, and all parts of its own but one, twice.
+        // Each host sends all chunks but one twice, and all parts of its own chunk but one twice.
         let (each, count) = (groups.each as f64, groups.count as f64);
         let vectors = 2.0 * n * ((each - 1.0) / each + (count - 1.0) / n);
         let flows = iterations * groups.steps() as f64 * n;

@@ -1,4 +1,4 @@
-//! Many hosts send to one at once, again and again.
+//! Many hosts send to one at the same time, repeatedly.
 
 use super::Family;
 use super::course::{Course, Fluid};
@@ -11,23 +11,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
 
-/// Many hosts send to one at once.
+/// Many hosts send to one at the same time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Incast {
     /// Number of flows per event.
     #[schemars(range(min = 1, max = 10_000_000), extend("examples" = [10]))]
     pub fan_in: u32,
-    /// Of each flow, payload.
+    /// Payload bytes of each flow.
     #[schemars(extend("examples" = ["64KB"]))]
     pub size: Q<Bytes>,
-    /// The host that receives; drawn for each event if not given.
+    /// The host that receives. If not given, drawn for each event.
     #[schemars(extend("x-node" = "host"))]
     pub receiver: Option<u32>,
-    /// Who sends.
+    /// Which hosts send.
     #[serde(default)]
     pub senders: Senders,
-    /// First event.
+    /// Time of the first event.
     #[serde(default = "default::zero")]
     pub at: Q<Span>,
     /// Time between events.
@@ -39,16 +39,16 @@ pub struct Incast {
     pub repeat: u32,
 }
 
-/// Who takes part in an incast.
+/// The senders of an incast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Senders {
     /// Different hosts, drawn for each event.
     #[default]
     Distinct,
-    /// Drawn one by one; a host may send several flows.
+    /// Hosts drawn independently; a host may send several flows.
     WithReplacement,
-    /// The hosts after the receiver in order of their number.
+    /// The hosts that follow the receiver by number.
     Neighbours,
 }
 
@@ -76,7 +76,7 @@ impl Family for Incast {
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
         let hosts = s.graph.hosts;
-        // How far the n-th other host is from the receiver; what is exchanged is put back.
+        // Distances by number from the receiver to each other host. The swaps of a draw are undone after each event.
         let mut away: Vec<u32> = (1..hosts).collect();
         let mut exchanged = Vec::new();
         for event in 0..u64::from(self.repeat) {
@@ -109,7 +109,7 @@ impl Family for Incast {
         let flows = f.expected.flows;
         let service = f.wire * flows / (f.line * receivers);
         let begin = self.at.0.secs();
-        // Those that have come by the last arrival, or by the end of the run, and have not been served.
+        // Flows that have arrived by the last event, or by the end of the run, and are not complete then.
         let left = 1.0 - (last.min(f.until - begin) / service).min(1.0);
         let active = (flows * left).max(f64::from(self.fan_in)).min(flows);
         let drain = self.receiver.map(|_| f.line / f.packet);

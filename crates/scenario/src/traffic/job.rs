@@ -1,4 +1,4 @@
-//! Jobs: messages and computations that wait for each other. Readers of traces (GOAL, Chakra) make them.
+//! Jobs: messages and computations that depend on each other, from traces (GOAL, Chakra).
 
 use super::Family;
 use super::course::{Course, Fluid};
@@ -10,16 +10,16 @@ use std::path::Path;
 use thalweg_net::spec::{Edge, End, Predecessor};
 use thalweg_units::{FlowId, Rows, Span, Time, WorkId};
 
-/// One thing that a job does.
+/// A unit of work of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// A flow.
     Send { src: u32, dst: u32, size: u64 },
-    /// A computation, on a processor of its host or on none.
+    /// A computation on a processor of the host; without one, a delay.
     Work { host: u32, cpu: Option<u32>, lasts: Span },
 }
 
-/// A point in the life of a task.
+/// The start or the end of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum When {
     /// It has started.
@@ -28,24 +28,24 @@ pub(crate) enum When {
     Over,
 }
 
-/// A task's number, and a point in its life.
+/// The start or the end of the task with this number.
 pub(crate) type Moment = (u32, When);
 
-/// What a job does, and what waits for what.
+/// The tasks of a job, and their dependencies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
-    /// In an order in which each comes after those that it follows.
+    /// Each task comes after its predecessors.
     tasks: Vec<Task>,
-    /// Per task, what it follows.
+    /// The predecessors of each task.
     after: Rows<Moment>,
 }
 
-/// The most moments that a task follows directly. Where many tasks wait for the same long list of moments, following
-/// one that stands for all of them saves the lists.
+/// Largest number of direct predecessors of a task. If many tasks have the same long list, an intermediate task that
+/// stands for the list saves memory.
 const MOST_MOMENTS: usize = 4;
 
 impl Job {
-    /// Adds a task that starts after these moments of earlier tasks; without any it starts with the job. Returns its
+    /// Adds a task that starts after these moments of earlier tasks, or with the job if there are none. Returns its
     /// number.
     pub fn push(&mut self, task: Task, after: impl IntoIterator<Item = Moment>) -> u32 {
         self.tasks.push(task);
@@ -53,8 +53,8 @@ impl Job {
         (self.tasks.len() - 1) as u32
     }
 
-    /// At most [`MOST_MOMENTS`] moments of which the last one comes when the last of these does. If there are more, a
-    /// computation of no duration that follows them all takes their place.
+    /// At most [`MOST_MOMENTS`] moments, the last of which is at the same time as the last of these. If there are more,
+    /// they are replaced by the end of a computation of no duration that follows all of them.
     pub fn last_of(&mut self, host: u32, mut moments: Vec<Moment>) -> Vec<Moment> {
         moments.sort_unstable();
         moments.dedup();
@@ -64,8 +64,8 @@ impl Job {
         vec![(self.push(Task::Work { host, cpu: None, lasts: Span::ZERO }, moments), When::Over)]
     }
 
-    /// The number and bytes of the flows, and an estimate of when the last task starts. It assumes that only receivers'
-    /// links and processors delay anything.
+    /// The number and bytes of the flows, and an estimate of when the last task starts if only receivers' links and
+    /// processors cause delays.
     pub fn expected(&self, graph: &Graph) -> Expected {
         let rate = (graph.host_rate() / 8.0).max(1.0);
         let mut links = vec![0.0f64; graph.hosts as usize];
@@ -102,7 +102,7 @@ impl Job {
         Expected { flows, bytes, endless: 0.0, span: last, active: busy / end }
     }
 
-    /// Appends the flows and computations to `out`. Those that follow nothing start at `start`.
+    /// Appends the flows and computations to `out`. Those without predecessors start at `start`.
     pub fn lay(&self, s: &Section<'_>, start: Time, out: &mut Drafts) -> Result<(), Diagnostic> {
         let mut places: Vec<u32> = Vec::with_capacity(self.tasks.len());
         for (number, task) in self.tasks.iter().enumerate() {
@@ -146,15 +146,15 @@ fn work(place: u32, edge: Edge) -> Predecessor {
     Predecessor::Work { work: WorkId(place), edge }
 }
 
-/// A family that is one job, which its files describe.
+/// A family whose files describe one job.
 pub(super) trait Traced {
-    /// What the files say; refuses what cannot be run.
+    /// The job that the files describe. Refuses one that cannot be run.
     fn job(&self, s: &Section<'_>) -> Result<Job, Diagnostic>;
 
-    /// When it starts.
+    /// When the job starts.
     fn start(&self) -> Span;
 
-    /// All files that it reads, relative to `dir`, which is where they are.
+    /// All files that the section reads, relative to their folder `dir`.
     fn files(&self, dir: &Path) -> Vec<String>;
 }
 

@@ -1,4 +1,4 @@
-//! What follows from the list of families.
+//! Generated from the list of families.
 
 /// `module: Name, "key in scenarios";` for each.
 macro_rules! families {

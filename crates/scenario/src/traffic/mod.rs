@@ -1,5 +1,4 @@
-//! What hosts send to each other, `[[traffic]]`: one file per family of traffic, and what every family
-//! answers.
+//! `[[traffic]]`: the flows that hosts send. One file per family of traffic.
 
 mod arrivals;
 mod collective;
@@ -77,39 +76,41 @@ list::families! {
     udp: UdpStream, "udp";
 }
 
-/// One section of traffic. Sections draw from their own random streams: changing one leaves the others alone.
+/// A section of traffic. Every section has random streams of its own, so changing one section does not change the flows
+/// of others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Traffic {
-    /// What it is.
+    /// The family of the traffic.
     #[serde(flatten)]
     pub pattern: Pattern,
-    /// What tables, legends and metrics call the section; no two are called alike. If not given: after its transport
-    /// or controller where sections differ by that, else after its kind.
+    /// Name of the section in tables, legends and metrics, different from all others. If not given: the transport or
+    /// controller if sections differ by that, else the kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// How its flows talk: the name of one of `[transports]` (`default` is `[transport]`); a table with keys of
-    /// `transport`, such as `{ congestion = "bbr" }`, which has all else from `[transport]`; or, for short, the name
-    /// of a controller or of a kind of transport.
+    /// Transport of the section's flows: the name of one of `[transports]` (`default` is `[transport]`); or a table
+    /// with keys of `transport`, such as `{ congestion = "bbr" }`, which override those of `[transport]`; or, in short,
+    /// the name of a controller or of a kind of transport.
     #[serde(default = "default::transport")]
     #[schemars(extend("x-table" = "transport", "examples" = ["default", "bbr"]))]
     pub transport: String,
-    /// Which flows share a connection, and with it a queue pair's state. Only with transports of kind `rdma`.
+    /// Which flows share a connection, and with it the state of a queue pair. Only with transports of kind `rdma`.
     #[serde(default)]
     pub connection: ConnectionSharing,
-    /// Traffic class of its data: 0 is served first by the scheduler `priority`.
+    /// Traffic class of the section's data packets. The scheduler `priority` serves class 0 first.
     #[serde(default)]
     pub class: u8,
-    /// Weight of its flows under the slack rule `virtual-clock`: each is entitled to this many times `slack.rate`.
+    /// Weight of the section's flows under the slack rule `virtual-clock`: each flow is entitled to this many times
+    /// `slack.rate`.
     #[serde(default = "default::weight")]
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1_000_000.0))]
     pub weight: f64,
-    /// Whether its flows count (those that start in the measured window).
+    /// Whether the section's flows are measured, if they start in the measured window.
     #[serde(default = "default::yes")]
     pub measured: bool,
 }
 
 impl Traffic {
-    /// Its flows run on one of the scenario's transports, not on one that the family brings.
+    /// True if the section's flows use this transport of the scenario, and not one that the family brings.
     pub(crate) fn uses_transport(&self, name: &str) -> bool {
         self.transport == name && !self.pattern.family().brings_transport()
     }
@@ -119,16 +120,16 @@ impl Traffic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConnectionSharing {
-    /// None: every flow has one of its own.
+    /// None: every flow has a connection of its own.
     #[default]
     Fresh,
-    /// Those of this section from one host to another: one after the other, in the order of their starts, and
-    /// the controller goes on where the flow before left it.
+    /// Flows of the section from one host to another share one: a flow starts when the one before is complete, in the
+    /// order of their starts, and the controller keeps its state.
     PerPair,
-    /// Those of this section from one host to another: back to back, in the order of their starts, as
-    /// messages of one stream. A flow's first packet follows the last one of the flow before as rate and
-    /// window allow; what is counted per packet (losses, retransmissions, round trips) stands with the first
-    /// flow of the connection.
+    /// Flows of the section from one host to another share one, and follow each other without a gap in the order of
+    /// their starts, as messages of one stream. The first packet of a flow follows the last one of the flow before as
+    /// rate and window allow. Counts of packets (losses, retransmissions, round trips) are added to the first flow of
+    /// the connection.
     BackToBack,
 }
 

@@ -1,17 +1,17 @@
-//! The order of a list's rows in which each comes after those that it follows.
+//! Sorts the rows of a list so that each row comes after those that it follows.
 
 use crate::parse::flows::FlowRow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use thalweg_net::spec::End;
 
-/// A row that follows what it cannot: its line, the reason, the way out.
+/// An invalid predecessor: the line of its row, the reason, and a hint.
 pub(super) type Wrong = (u32, String, String);
 
-/// A row's position in the file, and those of the rows that it follows, with the ends that it waits for.
+/// The position of a row in the file, and the positions of its predecessors with the ends that it waits for.
 pub(super) type Place = (usize, Vec<(usize, End)>);
 
-/// Rows as they come, but for those that follow a later one.
+/// Rows in the order of the file, except that each comes after all its predecessors.
 pub(super) fn in_order(rows: &[FlowRow]) -> Result<Vec<Place>, Wrong> {
     let named = numbers(rows)?;
     if rows.iter().all(|row| row.after.is_empty()) {
@@ -23,7 +23,7 @@ pub(super) fn in_order(rows: &[FlowRow]) -> Result<Vec<Place>, Wrong> {
     for (row, others) in follow.iter().enumerate() {
         others.iter().for_each(|(other, _)| followers[*other].push(row));
     }
-    // Kahn's algorithm; of rows that wait for nothing the first in the file.
+    // Kahn's algorithm; among rows without open predecessors, the first in the file.
     let mut free: BinaryHeap<_> = (0..rows.len()).filter(|row| open[*row] == 0).map(Reverse).collect();
     let mut order = Vec::with_capacity(rows.len());
     while let Some(Reverse(row)) = free.pop() {
@@ -41,7 +41,7 @@ pub(super) fn in_order(rows: &[FlowRow]) -> Result<Vec<Place>, Wrong> {
     }
 }
 
-/// Where each number is: it is one row's.
+/// The row of each number. Numbers must be unique.
 fn numbers(rows: &[FlowRow]) -> Result<BTreeMap<u64, usize>, Wrong> {
     let mut named = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
@@ -54,7 +54,7 @@ fn numbers(rows: &[FlowRow]) -> Result<BTreeMap<u64, usize>, Wrong> {
     Ok(named)
 }
 
-/// Of each row those that it follows, each end once.
+/// The predecessors of each row, without duplicates.
 fn positions(rows: &[FlowRow], named: &BTreeMap<u64, usize>) -> Result<Vec<Vec<(usize, End)>>, Wrong> {
     let of = |row: &FlowRow| {
         let wrong = |reason: String, hint: &str| (row.line, reason, hint.to_owned());
@@ -74,7 +74,8 @@ fn positions(rows: &[FlowRow], named: &BTreeMap<u64, usize>) -> Result<Vec<Vec<(
     rows.iter().map(of).collect()
 }
 
-/// One circle among the rows that still wait: every one of them waits for another, so walking back ends in one.
+/// A cycle among the rows that remain. Each of them has an open predecessor, so following predecessors leads into a
+/// cycle.
 fn circle(rows: &[FlowRow], follow: &[Vec<(usize, End)>], open: &[usize], stuck: usize) -> Wrong {
     let mut walk = vec![stuck];
     let begin = loop {

@@ -1,4 +1,4 @@
-//! Which hosts send to which, and how much when a load is given.
+//! Which hosts send to which, and at what rate for a given load.
 
 use super::section::Section;
 use crate::Diagnostic;
@@ -9,26 +9,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Stream};
 
-/// What a load is a fraction of.
+/// The capacity of which a load is a fraction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LoadOf {
-    /// Each host's link, outgoing direction; of a host with several links those to its widest network, together.
+    /// Each host's link, outgoing direction. Of a host with several links, the sum of those to its widest network.
     #[default]
     HostLinks,
-    /// All links from edge switches into the core, one direction, together (whether or not a flow crosses them).
+    /// The sum of all links from edge switches into the core, one direction each, whether or not a flow crosses them.
     CoreLinks,
-    /// This rate, for every host that sends.
+    /// The same given rate for every host that sends.
     Rate {
-        /// What one host sends at load 1.
+        /// Rate of one host at load 1.
         rate: Q<Rate>,
     },
-    /// The link between switches that is busiest when every host sends alike to all its partners. Only with the routing
-    /// `lowest`, which says which link that is, or where only one path joins any two hosts.
+    /// The busiest link between switches if every host sends to all its partners equally. Only with the routing
+    /// `lowest`, which determines that link, or if there is only one path between any two hosts.
     BusiestLink,
 }
 
-/// Which pairs of hosts talk.
+/// Which pairs of hosts communicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Pairs {
@@ -41,18 +41,18 @@ pub enum Pairs {
     IntraRack,
     /// Every other host sends to host 0, which sends nothing.
     ToHostZero,
-    /// Two hosts at least so many links apart.
+    /// Two hosts at least this many links apart.
     MinLinks {
-        /// Links on the shortest path between them, their own included.
+        /// Number of links on the shortest path between the two hosts, those of the hosts included.
         #[schemars(range(min = 3, max = 1_000))]
         links: u32,
     },
 }
 
-/// Hosts as ranges of their numbers, in order: those of a pod are one range, not thousands of numbers.
+/// Hosts as ranges of numbers in ascending order: a pod is one range instead of thousands of numbers.
 #[derive(Clone, Default)]
 struct Ranges {
-    /// First and last, and how many hosts there are in the ranges before.
+    /// First and last host of each range, and the number of hosts in the ranges before it.
     ranges: Vec<(u32, u32, u32)>,
 }
 
@@ -75,9 +75,9 @@ impl Ranges {
         let at = self.ranges.partition_point(|(first, ..)| *first <= host);
         at > 0 && host <= self.ranges[at - 1].1
     }
-    /// The `n`-th host, from 0, that is not one of these.
+    /// The `n`-th host, from 0, outside these ranges.
     fn nth_other(&self, n: u32) -> u32 {
-        // Before a range there are `first - before` others.
+        // `first - before` hosts outside the ranges precede a range.
         let at = self.ranges.partition_point(|(first, _, before)| first - before <= n);
         n + at.checked_sub(1).map_or(0, |i| {
             let (first, last, before) = self.ranges[i];
@@ -86,14 +86,15 @@ impl Ranges {
     }
 }
 
-/// Who a source may send to.
+/// The hosts that each source may send to.
 pub(super) struct Partners {
     pairs: Pairs,
     hosts: u32,
     /// Hosts sorted by rack, and where each host's rack begins and ends in that list.
     sorted: Vec<u32>,
     rack: Vec<(u32, u32)>,
-    /// With `min-links`: hosts that are too near, themselves included; one set per rack, kept at its first host.
+    /// With `min-links`: the hosts that are too near, the rack's own included; one set per rack, at the position of its
+    /// first host.
     near: Vec<Ranges>,
 }
 
@@ -133,7 +134,7 @@ impl Partners {
         Ok(Self { pairs, hosts: s.graph.hosts, sorted, rack, near })
     }
 
-    /// Hosts that a host is too near to send to, itself included.
+    /// Hosts too near for a host to send to, itself included.
     fn near(&self, src: u32) -> &Ranges {
         &self.near[self.rack[src as usize].0 as usize]
     }
@@ -171,7 +172,7 @@ impl Partners {
             Pairs::InterRack => self.sorted[(if n >= begin { n + (end - begin) } else { n }) as usize],
             Pairs::IntraRack => {
                 let other = self.sorted[(begin + n) as usize];
-                // Sources come in order inside their rack: those from the source on move up by one.
+                // Hosts of a rack are in ascending order, so the source is skipped by moving up by one from it on.
                 if other >= src { self.sorted[(begin + n + 1) as usize] } else { other }
             }
             Pairs::ToHostZero => 0,
@@ -180,11 +181,11 @@ impl Partners {
     }
 }
 
-/// Hosts of the largest network whose busiest link is looked for: every pair is.
+/// Number of hosts up to which the busiest link is searched, which takes all pairs.
 const MOST_HOSTS: u32 = 5000;
 
-/// The rate of every host at which the busiest link between switches is full, all sending alike to their
-/// partners; `back` of what belongs to a flow goes the other way.
+/// The rate of every host at which the busiest link between switches is full, if all send to their partners equally. A
+/// fraction `back` of the bytes goes in the other direction.
 fn busiest(s: &Section<'_>, partners: &Partners, back: f64) -> Result<Option<f64>, Diagnostic> {
     let one = |src, dst| {
         if partners.talk(src, dst) { 1.0 / f64::from(partners.count(src)) } else { 0.0 }
@@ -199,8 +200,9 @@ fn busiest(s: &Section<'_>, partners: &Partners, back: f64) -> Result<Option<f64
     Ok(between.map(|((_, way), c)| way.mean_rate().bps() as f64 / c).min_by(f64::total_cmp))
 }
 
-/// Hosts that send, with their flows per second: `flows` says how many make so many bits per second, `back`
-/// of which go the other way. `key` is where the pairs are chosen, and the way out if there are none.
+/// The hosts that send, with their flows per second. `flows` gives the flows per second for a rate in bits per second;
+/// a fraction `back` of the bytes goes in the other direction. `key`: the key that chooses pairs, and the hint if there
+/// are none.
 pub(super) fn sources(
     s: &Section<'_>,
     of: LoadOf,

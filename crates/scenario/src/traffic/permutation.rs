@@ -16,17 +16,17 @@ use thalweg_units::{Bytes, Span, Stream};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Permutation {
-    /// Of each flow, payload.
+    /// Payload bytes of each flow.
     #[schemars(extend("examples" = ["1MB"]))]
     pub size: Q<Bytes>,
-    /// Earliest start.
+    /// Earliest start of a flow.
     #[serde(default = "default::zero")]
     pub start: Q<Span>,
-    /// Starts are uniform in `start` to `start + jitter`.
+    /// Starts are drawn uniformly from `start` to `start + jitter`.
     #[serde(default = "default::zero")]
     pub jitter: Q<Span>,
-    /// Each host sends to the one whose number is so much larger, and after the last one from 0 on (stride(i) of
-    /// Al-Fares et al., SIGCOMM 2008); if not given, a random cycle through all hosts.
+    /// Stride: each host sends to the host whose number is larger by this, modulo the number of hosts (stride(i) of
+    /// Al-Fares et al., SIGCOMM 2008). If not given, a random cycle through all hosts.
     #[schemars(range(min = 1), extend("examples" = [4]))]
     pub stride: Option<u32>,
 }

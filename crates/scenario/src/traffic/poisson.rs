@@ -20,57 +20,57 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_units::{Bytes, Span, Stream, Time};
 
-/// Flows arrive at random at a target load.
+/// Flows that arrive at random, at a target load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
-    /// How large flows are.
+    /// Distribution of flow sizes.
     #[schemars(extend("examples" = ["heavy-tailed"]))]
     pub sizes: Sizes,
-    /// Target, a fraction of the capacity of the links that `of` names, in (0, 1].
+    /// Target load: the fraction of the capacity of the links that `of` names, in (0, 1].
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0, "examples" = [0.7]))]
     pub load: f64,
-    /// Which links the load is a fraction of.
+    /// The capacity of which the load is a fraction.
     #[serde(default)]
     pub of: LoadOf,
-    /// Times between arrivals.
+    /// Distribution of the times between arrivals.
     #[serde(default)]
     pub arrivals: Arrivals,
-    /// Whether each host has its own arrivals or all share one sequence (then sources are drawn uniformly).
+    /// Whether each host has its own sequence of arrivals, or all hosts share one, with sources drawn uniformly.
     #[serde(default)]
     pub process: Process,
-    /// Which pairs of hosts talk.
+    /// Which pairs of hosts communicate.
     #[serde(default)]
     pub pairs: Pairs,
-    /// First arrival not before.
+    /// Start of the arrivals.
     #[serde(default = "default::zero")]
     pub from: Q<Span>,
-    /// Last arrival before; the end of the measured window, or of the run, if not given.
+    /// End of the arrivals. If not given, the end of the measured window, or of the run if that is earlier.
     pub until: Option<Q<Span>>,
-    /// At most this many flows, the earliest; all if not given.
+    /// Largest number of flows: only the earliest are generated. If not given, there is no limit.
     #[schemars(range(min = 1))]
     pub max_flows: Option<u64>,
-    /// Payload per packet that the load is computed with: the same for every scheme, so that all get the same
-    /// flows.
+    /// Payload bytes per packet in the computation of the load. It does not depend on the transport, so that all
+    /// schemes get the same flows.
     #[serde(default = "default::mss")]
     pub packet_payload: Q<Bytes>,
-    /// Headers per packet that the load is computed with; `0B` counts payload only.
+    /// Header bytes per packet in the computation of the load; `0B` counts payload only.
     #[serde(default = "default::header")]
     pub packet_header: Q<Bytes>,
 }
 
-/// Who has an arrival process.
+/// Which arrival processes there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Process {
-    /// Every source host.
+    /// One for every source host.
     #[default]
     PerHost,
-    /// The whole network.
+    /// One for the whole network.
     Global,
 }
 
-/// Everything fixed before the first draw.
+/// What is computed before the first draw.
 struct Plan {
     cdf: Cdf,
     mean_bytes: f64,
@@ -94,20 +94,20 @@ fn plan(p: &Poisson, s: &Section<'_>) -> Result<Plan, Diagnostic> {
     Ok(Plan { cdf, mean_bytes, sources, from, until, partners })
 }
 
-/// One sequence of arrivals, drawn as it is consumed: in the order of time.
+/// One sequence of arrivals in the order of time, drawn as it is read.
 struct Sequence<'a> {
     section: &'a Section<'a>,
     plan: &'a Plan,
     between: Arrivals,
     /// Flows per second.
     rate: f64,
-    /// Whose it is; none: sources are drawn.
+    /// The source of all its flows; `None`: sources are drawn.
     source: Option<u32>,
     arrivals: Stream,
     sizes: Stream,
     sources: Stream,
     partners: Stream,
-    /// When the next one comes.
+    /// Time of the next arrival.
     at: Time,
 }
 
@@ -148,7 +148,7 @@ impl Iterator for Sequence<'_> {
     }
 }
 
-/// Sequences as one, in the order of time; of several at one instant those of the first.
+/// Merges sequences in the order of time; at the same instant, in the order of the sequences.
 fn earliest(mut sequences: Vec<Sequence<'_>>) -> impl Iterator<Item = Draft> {
     let key = |nth: usize, sequence: &Sequence<'_>| Reverse((whole(sequence.at), nth));
     let mut next: BinaryHeap<_> = sequences.iter().enumerate().map(|(nth, one)| key(nth, one)).collect();

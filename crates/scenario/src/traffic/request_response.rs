@@ -1,4 +1,4 @@
-//! A client sends a request, a server answers, again and again.
+//! A client sends a request and a server responds, repeatedly.
 
 use super::Family;
 use super::course::{Course, Fluid};
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// A client sends a request, a server answers, again and again.
+/// A client sends a request and a server responds, repeatedly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestResponse {
@@ -21,10 +21,10 @@ pub struct RequestResponse {
     /// The host that answers.
     #[schemars(extend("examples" = [1], "x-node" = "host"))]
     pub server: u32,
-    /// Payload of a request.
+    /// Payload bytes of a request.
     #[schemars(extend("examples" = ["100B"]))]
     pub request: Q<Bytes>,
-    /// Payload of a response.
+    /// Payload bytes of a response.
     #[schemars(extend("examples" = ["64KB"]))]
     pub response: Q<Bytes>,
     /// Number of rounds.

@@ -2,9 +2,9 @@
 //! Optimization of collective communication operations in MPICH, Int. J. High Performance Computing Applications 19(1),
 //! 2005: the ring algorithm).
 //!
-//! In each of N − 1 steps ([`Rounds`]) every host sends one chunk to the next one: its own first, then what it has
-//! received last. A reduce-scatter around a ring sends as much from the same hosts to the same hosts, partial sums
-//! instead of chunks: it is this family, too. Fully sharded training is made of both.
+//! In each of N − 1 steps ([`Rounds`]) every host sends one chunk to the next host: its own first, then the chunk that
+//! it received last. A reduce-scatter around a ring has the same flows, with partial sums instead of chunks, so it is
+//! this family, too. Fully sharded training consists of both.
 
 use super::Family;
 use super::collective::collective;
@@ -20,14 +20,14 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
 collective! {
-    /// Hosts in a ring pass on their chunks until all have all, again and again; or sum up chunks that end at a host
-    /// each: a reduce-scatter has the same flows (Thakur et al., IJHPCA 2005).
+    /// Hosts in a ring pass on their chunks until every host has all chunks, repeatedly (Thakur et al., IJHPCA 2005). A
+    /// ring reduce-scatter has the same flows.
     pub struct RingAllGather {
-        /// The hosts in the order of the ring; all, in the order of their numbers, if not given.
+        /// The hosts in the order of the ring. If not given, all hosts in the order of their numbers.
         #[serde(default)]
         #[schemars(extend("x-node" = "host"))]
         pub hosts: Vec<u32>,
-        /// Of all chunks together, payload: what every host has in the end. A flow carries one chunk.
+        /// Payload bytes of all chunks together, which every host has at the end. Every flow carries one chunk.
         #[schemars(extend("examples" = ["1MB"]))]
         pub size: Q<Bytes>,
     }

@@ -2,9 +2,9 @@
 //! Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel and Distributed Computing
 //! 69(2), 2009, §4).
 //!
-//! The vector has as many chunks as there are N hosts. In each of 2(N − 1) steps ([`Rounds`]) every host sends one
-//! chunk to the next one: in the first N − 1 steps what it has summed up of it (reduce-scatter), in the others the sum
-//! (all-gather). The chunk that host i sends in step k is number i − k, modulo N.
+//! The vector is divided into N chunks, one per host. In each of 2(N − 1) steps ([`Rounds`]) every host sends one chunk
+//! to the next host: in the first N − 1 steps its partial sum of the chunk (reduce-scatter), in the others the complete
+//! sum (all-gather). In step k host i sends chunk i − k, modulo N.
 
 use super::Family;
 use super::collective::collective;
@@ -20,13 +20,14 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
 collective! {
-    /// Hosts in a ring sum up a vector, chunk by chunk, again and again (Patarasuk & Yuan, JPDC 2009).
+    /// Hosts in a ring sum up a vector, chunk by chunk, repeatedly (Patarasuk & Yuan, JPDC 2009).
     pub struct RingAllReduce {
-        /// The hosts in the order of the ring; all, in the order of their numbers, if not given.
+        /// The hosts in the order of the ring. If not given, all hosts in the order of their numbers.
         #[serde(default)]
         #[schemars(extend("x-node" = "host"))]
         pub hosts: Vec<u32>,
-        /// Of each host's vector, payload: a flow carries one of as many chunks as there are hosts.
+        /// Payload bytes of each host's vector. It is divided into as many chunks as there are hosts, and every flow
+        /// carries one.
         #[schemars(extend("examples" = ["1MB"]))]
         pub size: Q<Bytes>,
     }

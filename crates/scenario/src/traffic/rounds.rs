@@ -1,10 +1,10 @@
-//! Collective operations in steps: in each of them every host sends one flow and receives one.
+//! Collective operations in steps, in each of which every host sends one flow and receives one.
 //!
-//! What waits for what: a host sends in a step when all that was sent to it since it sent last has come, and what it
-//! sent then has arrived. In most operations that is what it received and sent in the step before. The first step of an
-//! iteration follows the last one of the iteration before in the same way, after the time to compute: hosts wait for
-//! those that send to them, not for all. That adding up takes no time and that a host knows at once what has arrived
-//! are simplifications.
+//! A host sends in a step when all flows sent to it since its own last flow have arrived, and that last flow has
+//! arrived, too. In most operations these are the flows that it received and sent in the step before. The first step of
+//! an iteration follows the last step of the iteration before in the same way, after the computation time: a host waits
+//! only for the hosts that send to it. Two simplifications: additions take no time, and a host knows immediately when a
+//! flow has arrived.
 
 use super::course::{Course, Fluid};
 use super::drafts::Drafts;
@@ -12,22 +12,22 @@ use super::section::{Expected, Section};
 use crate::Diagnostic;
 use thalweg_units::{Span, Time};
 
-/// How an operation proceeds.
+/// The steps of an operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rounds {
-    /// Steps of an iteration.
+    /// Number of steps of an iteration.
     pub steps: usize,
     pub iterations: u32,
-    /// Between iterations.
+    /// Computation time between iterations.
     pub compute: Span,
 }
 
-/// What a host waits for before it sends again.
+/// The flows that a host waits for before it sends again.
 #[derive(Clone, Debug, Default)]
 struct Held {
-    /// What was sent to it since it sent last.
+    /// Flows sent to the host since its own last flow.
     received: Vec<usize>,
-    /// What it sent last.
+    /// The host's own last flow.
     sent: Option<usize>,
 }
 
@@ -38,9 +38,9 @@ impl Held {
 }
 
 impl Rounds {
-    /// Makes the flows among these hosts. `start`: when the first step of the host at a place begins. `send`: the place
-    /// that the host at a place sends to in a step, and how many bytes, 0 for no flow; no two send to the same one in a
-    /// step.
+    /// Makes the flows among these hosts, which are named by their places. `start`: when the first step of a host
+    /// begins. `send`: to which place a host sends in a step, and how many bytes (0: no flow); no two hosts may send to
+    /// the same one in a step.
     pub fn lay(
         &self,
         (s, hosts): (&Section<'_>, &[u32]),
@@ -53,7 +53,7 @@ impl Rounds {
             s.cx.proceed()?;
             let step = round % self.steps;
             let pause = if step == 0 { self.compute } else { Span::ZERO };
-            // From whose place, to whose, which flow.
+            // Place of the sender, place of the receiver, position of the flow.
             let mut sent: Vec<(usize, usize, usize)> = Vec::with_capacity(hosts.len());
             for place in 0..hosts.len() {
                 let (to, size) = send(step, place);
@@ -79,8 +79,8 @@ impl Rounds {
         Ok(())
     }
 
-    /// Makes the flows of hosts in a ring, each of which sends to the next one what it has received last: the host at
-    /// place i in step k the chunk i − k, modulo N, of a vector of so many bytes.
+    /// Makes the flows of a ring, in which each host sends to the next one what it received in the step before. In step
+    /// k the host at place i sends chunk i − k, modulo N, of a vector of `size` bytes.
     pub fn pass_on(
         &self,
         (s, ring): (&Section<'_>, &[u32]),
@@ -93,13 +93,13 @@ impl Rounds {
         self.lay((s, ring), |_| start, send, out)
     }
 
-    /// What that makes among so many hosts.
+    /// What [`Self::pass_on`] is expected to offer.
     pub fn passes(&self, hosts: usize, size: u64) -> Expected {
         let rounds = f64::from(self.iterations) * self.steps as f64;
         Expected { flows: rounds * hosts as f64, bytes: rounds * size as f64, ..Expected::default() }
     }
 
-    /// Its course among so many hosts.
+    /// The course of the operation in the fluid model.
     pub fn course(&self, f: &Fluid, begin: Span, hosts: f64) -> Course {
         let (begin, iterations) = (begin.secs(), f64::from(self.iterations));
         let each = self.steps as f64 * (f.wire / f.line + f.rtt / 2.0);
@@ -107,12 +107,12 @@ impl Rounds {
     }
 }
 
-/// Bytes of a chunk of `size` bytes cut into so many: all together are the whole, and no two differ by more than one.
+/// Bytes of a chunk of a vector of `size` bytes. The sizes of chunks add up to `size` and differ by at most one byte.
 pub(super) fn chunk(size: u64, number: usize, chunks: usize) -> u64 {
     upto(size, number + 1, chunks) - upto(size, number, chunks)
 }
 
-/// Bytes of the first `number` of so many chunks.
+/// Bytes of the first `number` chunks.
 pub(super) fn upto(size: u64, number: usize, chunks: usize) -> u64 {
     (u128::from(size) * number as u128 / chunks as u128) as u64
 }

@@ -1,8 +1,7 @@
-//! Remote procedure calls in an open loop: clients send requests at random times, servers answer at once.
+//! Remote procedure calls in an open loop: clients send requests at random times, servers respond immediately.
 //!
-//! A client at load ρ of capacity C sends requests at the rate ρC / (8 E[wire bytes of request and
-//! response]): with servers drawn alike every host then sends, as client and as server, ρC. Every host is
-//! both; a response follows its request at once.
+//! A client at load ρ of capacity C sends requests at the rate ρC / (8 E[wire bytes of request and response]). If
+//! servers are drawn uniformly, every host then sends ρC in all, as client and as server, because every host is both.
 
 use super::arrivals::{Arrivals, gap, whole};
 use super::course::{Course, Fluid};
@@ -17,41 +16,42 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
 
-/// Clients send requests to servers at random times, whether or not earlier answers have come (Mittal et al.,
-/// TIMELY, SIGCOMM 2015, §6.2).
+/// Clients send requests to servers at random times, whether or not earlier responses have arrived (Mittal et al.,
+/// TIMELY, SIGCOMM 2015, §6.2). A server responds as soon as a request has arrived.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rpc {
-    /// Target, a fraction of the capacity of the links that `of` names, in (0, 1]: requests and responses together.
+    /// Target load of requests and responses together: the fraction of the capacity of the links that `of` names, in
+    /// (0, 1].
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0, "examples" = [0.5]))]
     pub load: f64,
-    /// Which links the load is a fraction of.
+    /// The capacity of which the load is a fraction.
     #[serde(default)]
     pub of: LoadOf,
-    /// Payload of a request.
+    /// Payload bytes of a request.
     #[serde(default = "default::message")]
     pub request: Q<Bytes>,
-    /// Payload of a response.
+    /// Payload bytes of a response.
     #[serde(default = "default::message")]
     pub response: Q<Bytes>,
-    /// The server of a request, drawn anew for each.
+    /// From which hosts the server of each request is drawn.
     #[serde(default)]
     pub servers: Servers,
-    /// First request not before.
+    /// Start of the requests.
     #[serde(default = "default::zero")]
     pub from: Q<Span>,
-    /// Last request before; the end of the measured window, or of the run, if not given.
+    /// End of the requests. If not given, the end of the measured window, or of the run if that is earlier.
     pub until: Option<Q<Span>>,
-    /// Payload per packet that the load is computed with: the same for every scheme, so that all get the same
-    /// flows.
+    /// Payload bytes per packet in the computation of the load. It does not depend on the transport, so that all
+    /// schemes get the same flows.
     #[serde(default = "default::mss")]
     pub packet_payload: Q<Bytes>,
-    /// Headers per packet that the load is computed with; `0B` counts payload only.
+    /// Header bytes per packet in the computation of the load; `0B` counts payload only.
     #[serde(default = "default::header")]
     pub packet_header: Q<Bytes>,
 }
 
-/// Which hosts serve a client.
+/// From which hosts servers are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Servers {
@@ -64,7 +64,7 @@ pub enum Servers {
     OtherPods,
 }
 
-/// Links between hosts of different pods of a fat-tree: up three tiers, down three.
+/// Number of links between hosts of different pods of a fat-tree: up three tiers, down three.
 const OTHER_POD: u32 = 6;
 
 struct Plan {
@@ -126,7 +126,7 @@ impl Family for Rpc {
                 let request = s.flow(*client, server, self.request.0.get(), whole(at));
                 let response = s.follower(server, *client, self.response.0.get(), Span::ZERO);
                 let asked = out.push(request);
-                // A response to a request that does not count does not count either.
+                // A response is measured if its request is.
                 out.follow(Draft { judged: request.judged, ..response }, &[asked]);
                 at = at.saturating_add(next());
             }

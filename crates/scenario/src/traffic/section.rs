@@ -1,4 +1,4 @@
-//! One section of `[[traffic]]` while it is checked and drawn.
+//! A section of `[[traffic]]` while it is checked and its flows are drawn.
 
 use super::drafts::{Draft, MOST_FLOWS};
 use crate::Diagnostic;
@@ -15,7 +15,7 @@ pub(crate) struct Section<'a> {
     pub index: usize,
     /// When the run ends.
     pub end: Span,
-    /// Until when load is offered if the section does not say.
+    /// When the offered load ends, unless the section gives a time.
     pub offered_until: Span,
 }
 
@@ -23,20 +23,20 @@ impl Section<'_> {
     pub fn key(&self, name: &str) -> String {
         format!("traffic.{}.{name}", self.index)
     }
-    /// The stream of one purpose of this section.
+    /// The random stream of this section for one purpose.
     pub fn stream(&self, purpose: &str, entity: u64) -> thalweg_units::Stream {
         thalweg_units::Stream::new(self.seed, &format!("traffic.{}.{purpose}", self.index), entity)
     }
-    /// One that starts by the clock.
+    /// A flow that starts at a given time.
     pub fn flow(&self, src: u32, dst: u32, size: u64, start: Time) -> Draft {
         let group = self.index as u16;
         Draft { src, dst, size, start, until: None, judged: Some(start), listed: None, group }
     }
-    /// One that starts a pause after others have arrived ([`super::Drafts::follow`]).
+    /// A flow that starts a pause after other flows have arrived ([`super::Drafts::follow`]).
     pub fn follower(&self, src: u32, dst: u32, size: u64, pause: Span) -> Draft {
         Draft { judged: None, ..self.flow(src, dst, size, Time::from_ps(pause.ps())) }
     }
-    /// A host that a key names.
+    /// Checks a host that a key names.
     pub fn host(&self, name: &str, host: u32) -> Result<u32, Diagnostic> {
         if host < self.graph.hosts {
             return Ok(host);
@@ -44,7 +44,7 @@ impl Section<'_> {
         let hint = format!("hosts are 0 to {}", self.graph.hosts - 1);
         Err(self.cx.error(&self.key(name), format!("there is no host {host}"), hint))
     }
-    /// The hosts of a collective operation: those that a key names, each once; all, if it names none.
+    /// The hosts of a collective operation, each once: those that the key names, or all if it names none.
     pub fn members(&self, name: &str, hosts: &[u32]) -> Result<Vec<u32>, Diagnostic> {
         let all = || (0..self.graph.hosts).collect();
         let members: Vec<u32> = if hosts.is_empty() { all() } else { hosts.to_vec() };
@@ -61,7 +61,7 @@ impl Section<'_> {
         }
         Ok(members)
     }
-    /// The hosts of so many ranks, in their order: those that a key names; the first ones, if it names none.
+    /// The hosts of `ranks` ranks in order: those that the key names, or the first ones if it names none.
     pub fn ranks(&self, name: &str, hosts: &[u32], ranks: u32) -> Result<Vec<u32>, Diagnostic> {
         let named = if hosts.is_empty() { self.graph.hosts as usize } else { hosts.len() };
         let wrong = if hosts.is_empty() { named < ranks as usize } else { named != ranks as usize };
@@ -76,7 +76,7 @@ impl Section<'_> {
         all.truncate(ranks as usize);
         Ok(all)
     }
-    /// From what size on messages wait for their receive; the `largest` must, if there is such a size.
+    /// The largest message that does not wait for its receive. Refuses a limit that no message exceeds.
     pub fn eager(&self, rendezvous: Option<Bytes>, largest: u64) -> Result<u64, Diagnostic> {
         let Some(limit) = rendezvous else { return Ok(u64::MAX) };
         if largest <= limit.get() {
@@ -85,7 +85,7 @@ impl Section<'_> {
         }
         Ok(limit.get())
     }
-    /// A vector of so many bytes can be cut into so many chunks.
+    /// Checks that a vector of `size` bytes can be divided into this many chunks.
     pub fn chunks(&self, size: u64, chunks: usize) -> Result<(), Diagnostic> {
         if size < chunks as u64 {
             let reason =
@@ -94,14 +94,14 @@ impl Section<'_> {
         }
         self.size("size", size).map(drop)
     }
-    /// A time to compute lies between iterations.
+    /// Refuses a computation between iterations if there is one iteration only.
     pub fn computes(&self, iterations: u32, compute: Span) -> Result<(), Diagnostic> {
         if iterations == 1 && !compute.is_zero() {
             return Err(self.ineffective("compute", "iterations", "iteration"));
         }
         Ok(())
     }
-    /// Two different hosts.
+    /// Checks that two hosts exist and differ.
     pub fn ends(&self, a: (&str, u32), b: (&str, u32)) -> Result<(u32, u32), Diagnostic> {
         let pair = (self.host(a.0, a.1)?, self.host(b.0, b.1)?);
         if pair.0 == pair.1 {
@@ -110,7 +110,7 @@ impl Section<'_> {
         }
         Ok(pair)
     }
-    /// A size of a flow that ends: at least one byte.
+    /// Checks the size of a flow that ends: at least one byte.
     pub fn size(&self, name: &str, bytes: u64) -> Result<u64, Diagnostic> {
         if bytes == 0 {
             return Err(self.cx.error(&self.key(name), "a flow has at least 1 byte", "write \"1B\" or more"));
@@ -123,7 +123,7 @@ impl Section<'_> {
         }
         Ok(bytes)
     }
-    /// A start within the run.
+    /// Checks that a start is within the run.
     pub fn start(&self, name: &str, start: Span) -> Result<Time, Diagnostic> {
         if start >= self.end {
             let reason = format!("{start} is not before the end of the run, {}", self.end);
@@ -131,7 +131,7 @@ impl Section<'_> {
         }
         Ok(Time::from_ps(start.ps()))
     }
-    /// When flows arrive.
+    /// Checks the window in which flows arrive.
     pub fn window(&self, from: Span, until: Option<Span>) -> Result<(Span, Span), Diagnostic> {
         let given = until.is_some();
         let from = Span::from_ps(self.start("from", from)?.ps());
@@ -147,7 +147,7 @@ impl Section<'_> {
         }
         Ok((from, until))
     }
-    /// Payload of the packets that a load is computed with.
+    /// Checks the payload of packets in the computation of a load.
     pub fn packet_payload(&self, bytes: Bytes) -> Result<(), Diagnostic> {
         if bytes.get() == 0 {
             let hint = "write the transport's `mss`, for example \"1460B\"";
@@ -155,7 +155,7 @@ impl Section<'_> {
         }
         Ok(())
     }
-    /// So many flows on average can be made.
+    /// Refuses more flows, on average, than can be made.
     pub fn few_enough(&self, flows: f64) -> Result<(), Diagnostic> {
         if flows > MOST_FLOWS as f64 {
             let reason = format!("about {flows:.0} flows would arrive");
@@ -164,36 +164,36 @@ impl Section<'_> {
         }
         Ok(())
     }
-    /// Starts from `start` to `start + jitter`, within the run.
+    /// Checks that `start + jitter` is within the run.
     pub fn jitter(&self, start: Span, jitter: Span) -> Result<Time, Diagnostic> {
         let first = self.start("start", start)?;
         self.start("jitter", Span::from_ps(start.ps().saturating_add(jitter.ps())))?;
         Ok(first)
     }
-    /// A key that only matters if there are several of something.
+    /// The diagnostic of a key that has no effect because there is only one event, or iteration.
     pub fn ineffective(&self, key: &str, count: &str, one: &str) -> Diagnostic {
         let hint = format!("raise `{count}` or remove the key");
         self.cx.error(&self.key(key), format!("it has no effect: there is one {one}"), hint)
     }
 }
 
-/// What a section will offer, without drawing it.
+/// What a section is expected to offer, computed without drawing flows.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub(crate) struct Expected {
-    /// Flows.
+    /// Number of flows.
     pub flows: f64,
     /// Payload bytes of flows that end.
     pub bytes: f64,
-    /// Flows that never end.
+    /// Number of flows that never end.
     pub endless: f64,
-    /// Seconds until the last one starts, where the section does not say.
+    /// Seconds until the last flow starts, unless the section gives that time.
     pub span: f64,
-    /// Flows of a list under way at a time, as if nothing but their receivers' links held them up.
+    /// Average number of concurrent flows of a list, if only the receivers' links delay them.
     pub active: f64,
 }
 
 impl Expected {
-    /// So many flows of one size.
+    /// A number of flows of one size.
     pub fn of(flows: f64, size: u64) -> Self {
         Self { flows, bytes: flows * size as f64, ..Self::default() }
     }

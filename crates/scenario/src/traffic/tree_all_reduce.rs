@@ -4,10 +4,10 @@
 //! all have come.
 //!
 //! Hosts are numbered by their places: the parent of place i is place (i − 1) / arity, rounded down, and place 0 is the
-//! root. Every host but the root sends the sum of its subtree to its parent when it has those of its children; a host
-//! that has the sum of all sends that to its children, to all at once. A host begins the next iteration when it has had
-//! the sum for the time to compute; one with children waits for them, which have had it no earlier. That adding up
-//! takes no time is a simplification.
+//! root. Every host but the root sends the sum of its subtree to its parent when it has the sums of its children. A
+//! host that has the complete sum sends it to all its children at the same time. It begins the next iteration the
+//! computation time after it had the complete sum; a host with children waits for their next sums, which come later.
+//! Additions take no time, which is a simplification.
 
 use super::Family;
 use super::collective::collective;
@@ -22,17 +22,18 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
 collective! {
-    /// Hosts in a tree sum up a vector, upwards and down again, again and again (Thakur et al., IJHPCA 2005). With a
-    /// `size` of a few bytes it is a barrier.
+    /// Hosts in a tree sum up a vector: partial sums move up to the root, then the sum moves down, repeatedly (Thakur
+    /// et al., IJHPCA 2005). With a `size` of a few bytes this is a barrier.
     pub struct TreeAllReduce {
-        /// The hosts by their places in the tree, the root first; all, in the order of their numbers, if not given.
+        /// The hosts in the order of their places in the tree, the root first. If not given, all hosts in the order of
+        /// their numbers.
         #[serde(default)]
         #[schemars(extend("x-node" = "host"))]
         pub hosts: Vec<u32>,
-        /// Of each host's vector, payload: every flow carries one.
+        /// Payload bytes of each host's vector, and of every flow.
         #[schemars(extend("examples" = ["1MB", "64B"]))]
         pub size: Q<Bytes>,
-        /// Children of a host.
+        /// Number of children of a host.
         #[serde(default = "default::two")]
         #[schemars(range(min = 1, max = 1_000_000))]
         pub arity: u32,
@@ -44,7 +45,7 @@ impl TreeAllReduce {
         (place - 1) / self.arity as usize
     }
 
-    /// Levels below the root of a tree of so many hosts.
+    /// Number of levels below the root of a tree of `hosts` hosts.
     fn height(&self, hosts: usize) -> f64 {
         let (mut levels, mut place) = (0.0, hosts - 1);
         while place > 0 {
@@ -78,7 +79,7 @@ impl Family for TreeAllReduce {
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
         let hosts = s.members("hosts", &self.hosts)?;
         let (start, size) = (s.start("start", self.start.0)?, self.size.0.get());
-        // By place: the flows upwards that a host waits for, and the one that has brought it the sum.
+        // By place: the upward flows that a host waits for, and the flow that has brought it the complete sum.
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); hosts.len()];
         let mut sum: Vec<Option<usize>> = vec![None; hosts.len()];
         for _ in 0..self.iterations {

@@ -1,4 +1,4 @@
-//! Open-loop datagrams from one host to another, which bring their own transport.
+//! Datagrams at a given rate from one host to another, with a transport of their own.
 
 use super::Family;
 use super::course::{Course, Fluid};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::{Rank, TransportSpec, UdpPace, UdpSpec};
 use thalweg_units::{Bytes, Rate, Span};
 
-/// Open-loop datagrams from one host to another.
+/// Datagrams at a given rate from one host to another, without feedback (open loop).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UdpStream {
@@ -22,33 +22,33 @@ pub struct UdpStream {
     /// The host that receives.
     #[schemars(extend("examples" = [1], "x-node" = "host"))]
     pub dst: u32,
-    /// On the wire, headers included.
+    /// Rate on the wire, headers included.
     #[schemars(extend("examples" = ["1Gbps"]))]
     pub rate: Q<Rate>,
-    /// Times between datagrams.
+    /// Distribution of the times between datagrams.
     #[serde(default)]
     pub spacing: Spacing,
-    /// Payload of a datagram.
+    /// Payload bytes of a datagram.
     #[serde(default = "default::mss")]
     pub payload: Q<Bytes>,
-    /// Headers of a datagram.
+    /// Header bytes of a datagram.
     #[serde(default = "default::header")]
     pub header: Q<Bytes>,
-    /// Payload in all; without end if not given.
+    /// Payload bytes in all. If not given, the stream has no end.
     pub size: Option<Q<Bytes>>,
-    /// When it starts.
+    /// When the first datagram is sent.
     #[serde(default = "default::zero")]
     pub start: Q<Span>,
 }
 
-/// Times between datagrams.
+/// Distribution of the times between datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spacing {
-    /// Always the same.
+    /// Constant.
     #[default]
     Constant,
-    /// Exponential.
+    /// Exponential: a Poisson process.
     Poisson,
 }
 
@@ -86,7 +86,7 @@ impl Family for UdpStream {
         Some((self.src, self.dst))
     }
 
-    /// A stream with a size, too: what its packets wait is of interest, not when it is complete.
+    /// Also true for a stream with a size: the delay of its packets is of interest, not its completion time.
     fn is_endless(&self) -> bool {
         true
     }

@@ -7,7 +7,7 @@ use thalweg_machines::transport::{ExpressPassSpec, TransportSpec};
 use thalweg_units::{Bytes, Rate, Span};
 
 impl ExpressPass {
-    /// What credits may take of such a link.
+    /// The share of a link's rate for credits.
     pub(crate) fn share(&self, link: Rate) -> Rate {
         let credit = Bytes::new(self.credit_min.0.get().saturating_add(self.credit_max.0.get()) / 2);
         let packet = Bytes::new(self.payload.0.get().saturating_add(self.header.0.get()));

@@ -6,7 +6,7 @@ use thalweg_machines::transport::{HomaSpec, TransportSpec};
 use thalweg_units::Span;
 
 impl Homa {
-    /// Sizes at which levels change.
+    /// The cutoffs between levels.
     pub(crate) fn cuts(&self) -> Vec<u64> {
         self.cutoffs.iter().flatten().map(|size| size.0.get()).collect()
     }

@@ -1,4 +1,4 @@
-//! What scenarios want to know of a transport, whichever it is: each kind answers in a file of its own.
+//! Properties of transports that do not depend on their kind: each kind implements them in a file of its own.
 
 mod expresspass;
 mod homa;
@@ -16,63 +16,64 @@ use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport::{TransportSpec, Wire};
 use thalweg_units::Bytes;
 
-/// How much a sender knows of what it could write into the rank header.
+/// The most that senders can write into the rank header.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Ranks {
-    /// It writes nothing.
+    /// Nothing.
     Never,
-    /// Its flow's size.
+    /// The size of the flow.
     Size,
-    /// And what of it remains.
+    /// The size of the flow, or its remaining bytes.
     Remaining,
 }
 
 /// A kind of transport, as written in a scenario.
 pub(crate) trait TransportKind {
-    /// As the machines want it. Sizes too large for a packet become the largest there are.
+    /// The parameters of its machine. Sizes too large for a packet become the largest possible.
     fn spec(&self) -> TransportSpec;
     /// Its controller.
     fn congestion(&self) -> Option<&ControllerSpec> {
         None
     }
-    /// The same, to fill in what follows from elsewhere.
+    /// Its controller, to fill in keys with dependent defaults.
     fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
         None
     }
-    /// What its senders could write into the rank header.
+    /// The most that its senders can write into the rank header.
     fn ranks(&self) -> Ranks {
         Ranks::Never
     }
-    /// What the scenario has them write.
+    /// What its senders write into the rank header, if the scenario gives it.
     fn rank(&self) -> Option<Rank> {
         None
     }
-    /// Its senders slow down when packets are dropped, whatever the controller.
+    /// True if its senders slow down after losses, whatever the controller.
     fn slows_on_loss(&self) -> bool {
         false
     }
-    /// A connection can carry one flow after the other.
+    /// True if a connection can carry several flows, one after the other.
     fn carries_many(&self) -> bool {
         false
     }
-    /// The highest class that its packets are of by themselves; RC3: classes below the flow's own.
+    /// The highest class that the transport gives its packets itself; with RC3, the number of classes below the flow's
+    /// own.
     fn classes(&self) -> u8 {
         0
     }
-    /// The same packets, all else by default.
+    /// A transport with the same packet sizes and all other keys by default.
     fn bare(&self) -> Transport;
 }
 
 impl Transport {
-    /// As the machines want it.
+    /// The parameters of its machine.
     pub(crate) fn spec(&self) -> TransportSpec {
         of_kind!(self, |t| t.spec())
     }
-    /// What it puts on the wire.
+    /// The sizes of its packets on the wire.
     pub(crate) fn wire(&self) -> Wire {
         self.spec().wire()
     }
-    /// A full packet and its ACK, if any comes without losses.
+    /// Sizes of a full packet and of its ACK; 0 if none is sent without losses.
     pub(crate) fn packet_sizes(&self) -> PacketSizes {
         let wire = self.wire();
         let ack = wire.ack.filter(|_| wire.is_acknowledged());
@@ -112,14 +113,14 @@ impl Transport {
     }
 }
 
-/// `[transport]`, then `[transports]` by name, then those that traffic brings; `wanted`: the rank that a scheduler
-/// sorts by.
+/// `[transport]`, then `[transports]` by name, then the transports of traffic sections that have one of their own.
+/// `wanted`: the rank that a scheduler sorts by.
 pub(crate) fn specs(doc: &Document, wanted: Option<Rank>) -> Vec<TransportSpec> {
     let own = std::iter::once(&doc.transport).chain(doc.transports.values()).map(Transport::spec);
     own.chain(doc.traffic.iter().filter_map(|traffic| traffic.pattern.family().transport(wanted))).collect()
 }
 
-/// Bytes on the wire.
+/// A packet size in bytes.
 fn bytes(size: Q<Bytes>) -> u32 {
     u32::try_from(size.0.get()).unwrap_or(u32::MAX)
 }

@@ -89,7 +89,7 @@ impl TransportKind for Tcp {
     }
 }
 
-/// The video, as the machine has it.
+/// The parameters of the video for the machine.
 fn watched(video: &Video) -> t::VideoSpec {
     let mut ladder = [Rate::ZERO; t::RUNGS];
     for (rung, rate) in ladder.iter_mut().zip(&video.ladder) {

@@ -6,7 +6,7 @@ use thalweg_machines::transport::uet::window::{DctcpSpec, FixedSpec, NsccSpec, U
 use thalweg_machines::transport::{CreditSpec, TransportSpec, UetSpec};
 use thalweg_units::{Bytes, Rate, Span};
 
-/// The round trip and the link for which gains are stated.
+/// The round trip and the link rate for which gains are stated.
 const ONE: (Span, Rate) = (Span::from_us(12), Rate::from_gbps(100));
 
 /// Bytes after which an ACK is due, on paths that hold twice as many.

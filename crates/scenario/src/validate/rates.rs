@@ -22,7 +22,7 @@ pub(super) fn controller(r: &mut Report<'_>, key: &str, spec: &ControllerSpec, g
     }
 }
 
-/// A user's controller: it is registered, and knows what it is given.
+/// A user's controller: it must be registered, and must accept its parameters.
 fn registered(r: &mut Report<'_>, key: &str, name: &str, params: &serde_json::Value) {
     let known = thalweg_machines::congestion::custom::controllers();
     if !known.iter().any(|k| k == name) {

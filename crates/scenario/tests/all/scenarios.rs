@@ -92,7 +92,7 @@ fn keys_are_explained_with_type_and_default() {
             .expect("known")
             .contains("kinds: fifo, drr, fq, priority, sjf, srpt, ads, lifo, random, lstf, pifo, ")
     );
-    assert!(explain("traffic.0.load").expect("known").starts_with("Target, a fraction"));
+    assert!(explain("traffic.0.load").expect("known").starts_with("Target load: the fraction"));
     assert!(explain("no.such.key").is_none());
 }
 
@@ -119,7 +119,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     }
     // The same meaning is written once, a kind that is named in the key not at all.
     let message = explain("transport.header").expect("known");
-    assert!(message.starts_with("Headers of every data packet on the wire.\n"), "{message}");
+    assert!(message.starts_with("Header bytes of every data packet on the wire.\n"), "{message}");
     assert_eq!(message.matches("with: ").count(), 5, "different defaults: {message}");
     let message = explain("switch.pfc.threshold.alpha").expect("known");
     assert!(message.ends_with("with: switch.pfc.threshold.kind = \"dynamic\""), "{message}");
@@ -143,7 +143,7 @@ fn a_key_and_a_kind_of_the_same_name_are_both_explained() {
     assert!(message.contains("hosts_per_router"), "the kind's keys: {message}");
     // Positions in lists may be left out.
     assert_eq!(explain("traffic.backlogged"), explain("traffic.0.backlogged"));
-    assert!(explain("traffic.load").expect("known").starts_with("Target, a fraction of the capacity"));
+    assert!(explain("traffic.load").expect("known").starts_with("Target load: the fraction of the capacity"));
     let traffic = explain("traffic").expect("known");
     assert!(traffic.contains("kinds: poisson, permutation"), "{traffic}");
 }

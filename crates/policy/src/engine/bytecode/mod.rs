@@ -1,4 +1,4 @@
-//! Decisions as bytecode: for files that are read at run time.
+//! Decisions as bytecode, for files that are read at run time.
 
 mod program;
 
@@ -52,14 +52,14 @@ struct Cases {
     which: Sole,
 }
 
-/// What decides between them, where that is no more than this.
+/// A shortcut for hooks that one comparison decides.
 #[derive(Clone, Copy, Debug)]
 enum Sole {
-    /// There are none.
+    /// There are no cases.
     Nothing,
-    /// How much waits in the queue, against this: tail drop.
+    /// The length of the queue is compared with this limit: tail drop.
     Queue(Relation, i64),
-    /// How much waits in its buffer.
+    /// The length of its buffer is compared with this limit.
     Buffer(Relation, i64),
     /// Anything else.
     Other,
@@ -79,7 +79,7 @@ impl Cases {
         Self { all, which }
     }
 
-    /// Which of them holds. Where little is looked at, no more of the view is fetched than that.
+    /// The first case that matches. The shortcuts fetch only one field of the view.
     #[inline]
     fn find<'a>(&self, view: impl FnOnce() -> View<'a>) -> Option<usize> {
         let holds = match self.which {
@@ -95,7 +95,7 @@ impl Cases {
     }
 }
 
-/// A case, and for each of its actions the fraction that a state becomes.
+/// A case, and for each of its actions the new value of a state as a fraction.
 #[derive(Clone, Debug)]
 struct CaseCode {
     test: Condition,
@@ -110,7 +110,7 @@ impl OrderCode {
 }
 
 impl CaseCode {
-    /// A call, in which only what the test looks at is fetched: in line, all that it might look at would be.
+    /// Not inlined: only the fields that the test reads are fetched; inlined, all that it might read would be.
     #[inline(never)]
     fn matches(&self, view: &View<'_>) -> bool {
         self.test.holds(|place| view.read(place))
@@ -131,7 +131,7 @@ fn cases(all: &[Decided], limits: &Limits) -> Cases {
 }
 
 impl Bytecode {
-    /// Of a policy.
+    /// The bytecode of a policy.
     pub fn of(policy: &Policy) -> Self {
         let (limits, decisions) = (policy.limits(), Decisions::of(policy));
         let order = |order: &Ordering| OrderCode::of(order, &limits);
@@ -207,7 +207,7 @@ impl Rules for Bytecode {
     }
     #[inline]
     fn key(&self, order: Order, queue: usize, packet: &Stored) -> i128 {
-        // What has no key is sorted by arrival, or by its comparator, which looks at no key.
+        // An order without a key is by arrival, or by its comparator, which reads no key.
         match &self.order(order, queue).key {
             Some(key) => key.value(|place| read_packet(packet, place)),
             None => i128::from(packet.arrival),

@@ -1,4 +1,4 @@
-//! Numbers and tests as flat code for a stack: 64 bits where nothing can exceed them, else 128.
+//! Numbers and tests as code for a stack machine: with 64 bits if nothing can exceed them, else with 128.
 
 use crate::normal::expression::{Place, Relation};
 use crate::normal::integer::{Int, IntTest};
@@ -6,7 +6,7 @@ use crate::normal::range::Limits;
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// Operands that need no allocation.
+/// Number of operands that need no allocation.
 const STACK: usize = 16;
 
 /// An instruction.
@@ -19,15 +19,16 @@ enum Op {
     Sub,
     Mul,
     Rem,
-    /// Compares two, leaves 0 or 1.
+    /// Replaces the two topmost values by 1 if they have this relation, else by 0.
     Compare(Relation),
     Not,
-    /// To this instruction, if the topmost is 0 (or 1); it stays. Otherwise it goes.
+    /// Jumps to this instruction if the topmost value is 0 (`IfFalse`) or 1 (`IfTrue`), which then stays; otherwise
+    /// removes it.
     IfFalse(u32),
     IfTrue(u32),
 }
 
-/// Code, and what it needs.
+/// A program, and the stack that it needs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
     ops: Vec<Op>,
@@ -35,7 +36,7 @@ pub struct Program {
     wide: bool,
 }
 
-/// A number that code computes with.
+/// The type of numbers that a program computes with.
 trait Word:
     Copy + Default + Ord + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
 {
@@ -75,7 +76,7 @@ impl Word for i128 {
     }
 }
 
-/// Code on its way.
+/// A program under construction.
 struct Writer<'l> {
     ops: Vec<Op>,
     now: usize,
@@ -123,7 +124,7 @@ impl Writer<'_> {
             IntTest::Or(a, b) => self.unless(a, b, Op::IfTrue),
         }
     }
-    /// The second is looked at only if the first does not decide.
+    /// The second test is evaluated only if the first does not decide.
     fn unless(&mut self, a: &IntTest, b: &IntTest, jump: fn(u32) -> Op) {
         self.test(a);
         let at = self.ops.len();
@@ -201,21 +202,21 @@ impl Program {
     }
 }
 
-/// A number: short where it is a field.
+/// A number, with short forms for constants and fields.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Number {
-    /// Itself.
+    /// A constant.
     Constant(i128),
     /// A field.
     Field(Place),
     /// The negative of a field.
     NegativeField(Place),
-    /// All others.
+    /// Any other number.
     Program(Program),
 }
 
 impl Number {
-    /// Of an integer.
+    /// The code of an integer.
     pub fn of(int: &Int, limits: &Limits) -> Self {
         match int {
             Int::Constant(value) => Self::Constant(*value),
@@ -227,7 +228,7 @@ impl Number {
             int => Self::Program(Program::write(limits, |writer| writer.number(int))),
         }
     }
-    /// What it comes to.
+    /// Evaluates the number.
     #[inline]
     pub fn value(&self, read: impl Fn(Place) -> i64) -> i128 {
         match self {
@@ -239,21 +240,21 @@ impl Number {
     }
 }
 
-/// A test: short where it compares fields and constants.
+/// A test, with short forms for comparisons of fields and constants.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Condition {
-    /// Itself.
+    /// A constant.
     Constant(bool),
-    /// A field against a constant.
+    /// A field compared with a constant.
     Threshold(Relation, Place, i64),
-    /// A field against another.
+    /// A field compared with another field.
     Fields(Relation, Place, Place),
-    /// All others.
+    /// Any other test.
     Program(Program),
 }
 
 impl Condition {
-    /// Of a test.
+    /// The code of a test.
     pub fn of(test: &IntTest, limits: &Limits) -> Self {
         match test {
             IntTest::Constant(truth) => Self::Constant(*truth),
@@ -264,7 +265,7 @@ impl Condition {
             test => Self::Program(Program::write(limits, |writer| writer.test(test))),
         }
     }
-    /// Whether it holds.
+    /// Evaluates the test.
     #[inline]
     pub fn holds(&self, read: impl Fn(Place) -> i64) -> bool {
         let compare = |a: i64, b: i64| -> Ordering { a.cmp(&b) };

@@ -1,4 +1,4 @@
-//! A policy that can be changed, as plain data; and what drivers do to its packets.
+//! A changeable policy as plain data, and operations of drivers on its packets.
 
 use super::{Generation, Running};
 use crate::engine::contract::Engine;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use thalweg_wire::Handle;
 
-/// All that it knows and its policies do not.
+/// All state except the policies.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SavedRunning {
     version: u32,
@@ -20,7 +20,7 @@ pub struct SavedRunning {
 }
 
 impl<R: Rules<Kept = Stored>> Running<Machine<R>> {
-    /// What [`Running::restored`] goes on with.
+    /// The state from which [`Running::restored`] continues.
     pub fn save(&self) -> SavedRunning {
         let generations = self.generations.iter().map(|(version, one)| (*version, one.engine.save()));
         SavedRunning {
@@ -31,10 +31,10 @@ impl<R: Rules<Kept = Stored>> Running<Machine<R>> {
         }
     }
 
-    /// In that state again; `of`: the policy of each version.
+    /// Restores the state; `of`: the policy of each version.
     ///
     /// # Errors
-    /// If the state is of other policies.
+    /// If the state belongs to other policies.
     pub fn restored(
         saved: &SavedRunning,
         of: impl Fn(u32) -> Option<(Arc<Policy>, R)>,
@@ -59,23 +59,23 @@ impl<R: Rules<Kept = Stored>> Running<Machine<R>> {
         if alike && known { Ok(running) } else { Err(Misfit) }
     }
 
-    /// Shows every packet that waits, in no order that means anything.
+    /// Calls `see` for every waiting packet, in no particular order.
     pub fn waiting(&self, see: &mut dyn FnMut(Handle)) {
         self.generations.values().for_each(|one| one.engine.waiting(see));
     }
 
-    /// Takes out the waiting packets that `belong`, wherever they are; each is shown to `left`.
+    /// Removes all waiting packets that `belong`, and calls `left` for each.
     pub fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, left: &mut dyn FnMut(Handle)) {
         self.generations.values_mut().for_each(|one| one.engine.withdraw(belongs, left));
         (0..self.queue_versions.len()).for_each(|queue| self.hold(queue));
     }
 
-    /// How many queues it has.
+    /// Number of queues.
     pub fn queues(&self) -> usize {
         self.queue_versions.len()
     }
 
-    /// Packets that wait in this queue, under whichever policy.
+    /// Number of packets in this queue, under all policies.
     pub fn packets(&self, queue: usize) -> u32 {
         self.generations.values().map(|one| one.engine.packets(queue)).sum()
     }

@@ -1,4 +1,4 @@
-//! What conditions and comparators read.
+//! The fields that conditions and comparators read.
 
 use super::{Interpreter, View, Waiting, amount, holds};
 use crate::engine::Engine;
@@ -85,7 +85,7 @@ impl Interpreter {
         })
     }
 
-    /// The first of a queue in procPrio's order: getHOL().
+    /// getHOL(): the first packet of a queue in the order of procPrio.
     pub(super) fn head(&self, q: usize) -> Result<Option<usize>, Fault> {
         let (order, waiting) = (&self.policy.queues()[q].processing, &self.queues[q].waiting);
         let mut first = 0;

@@ -1,21 +1,21 @@
-//! The semantics, step by step (M4 of the specification), over plain lists: slow, and what all other engines are
-//! compared with.
+//! The semantics, step by step (M4 of the specification), on plain lists: slow, and the oracle for all other engines.
 //!
-//! CHOICE OpenQueue §2.3.2: of two orders, cmp(a, b) says that a ranks before b; the victim is the last, ties go by
-//! arrival. With `fifo` this is tail drop. Other reading: Figure 2.10's, where the admission order of tail drop is
+//! CHOICE OpenQueue §2.3.2: cmp(a, b) means that a ranks before b; the victim is the last packet, and ties are broken
+//! by arrival. With `fifo` this is tail drop. Other reading: Figure 2.10's, where the admission order of tail drop is
 //! called rfifo.
 //!
-//! CHOICE OpenQueue §2.3.2: a buffer's condition sees what waits without the arriving packet, once the packet's queue
-//! has admitted it. Other reading: what waited before its queue gave up others for it.
+//! CHOICE OpenQueue §2.3.2: a buffer's condition does not count the arriving packet, and is evaluated after the
+//! packet's queue has admitted it. Other reading: it counts what waited before the queue dropped other packets for it.
 //!
-//! CHOICE OpenQueue §2.3.2: among queues that tie, the arriving packet's own makes room, then the one declared first.
+//! CHOICE OpenQueue §2.3.2: among queues that tie, the arriving packet's own queue drops, then the one declared first.
 //! Other reading: the last one; the literature on LQD leaves it open.
 //!
-//! CHOICE OpenQueue §2.2.4: in cycles, postSchedAct runs after each; that is how Figure 2.9's crr counts. Other
+//! CHOICE OpenQueue §2.2.4: with cycles, postSchedAct runs after each cycle, because Figure 2.9's crr counts so. Other
 //! reading: once per packet.
 //!
-//! CHOICE OpenQueue §2.4: a port that is connected serves the first of its queues whose head the next queue admits, and
-//! the packet enters that queue at once. Other reading: the first of all; then one full queue would block the others.
+//! CHOICE OpenQueue §2.4: a connected port serves the first of its queues whose head the next queue admits, and the
+//! packet enters that queue immediately. Other reading: the first of all queues; then one full queue would block the
+//! others.
 
 mod look;
 mod serve;
@@ -29,7 +29,7 @@ use std::rc::Rc;
 use thalweg_units::{Stream, Time};
 use thalweg_wire::Handle;
 
-/// A packet that waits.
+/// A waiting packet.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     handle: Handle,
@@ -58,7 +58,7 @@ pub struct Interpreter {
     last: Time,
 }
 
-/// What a hook looks at.
+/// The entities that a hook can read.
 #[derive(Clone, Copy)]
 struct View<'a> {
     packet: &'a Stored,
@@ -73,7 +73,7 @@ fn amount(unit: SizeUnit, packets: u64, bytes: u64) -> i64 {
 }
 
 impl Interpreter {
-    /// An empty one. Draws are of streams of this seed, one for each queue, buffer and port.
+    /// An empty interpreter, with random streams of this seed for each queue, buffer and port.
     pub fn new(policy: &Policy, seed: u64) -> Self {
         let queue = |(nth, queue): (usize, &crate::normal::Queue)| Queue {
             waiting: Vec::new(),
@@ -96,21 +96,21 @@ impl Interpreter {
         }
     }
 
-    // enqueue(p), from where p's queue is known.
+    // enqueue(p), once p's queue is known.
     fn enqueue(&mut self, q: usize, p: Waiting, effects: &mut Vec<Effect>) -> Result<Verdict, Fault> {
         let policy = Rc::clone(&self.policy);
         let (queue, part) = (&policy.queues()[q], Part::Queue(q as u32));
         self.catch_up(q);
-        // 1. The first matching case of the queue's congestion, before p.
+        // 1. The first matching case of the queue's congestion hook, before p joins.
         let view = View { packet: &p.packet, queue: q, port: queue.port, without: None };
         let case = self.first(&queue.congestion, view)?;
         // 2. p joins.
         self.queues[q].waiting.push(p);
         // 3. Actions.
         self.run(case, &p, part, view, effects)?;
-        // 4. The hard bound.
+        // 4. The size limit.
         while self.size(q) > queue.size && self.drop_victim(q, effects)? {}
-        // 5. The same of the buffer.
+        // 5. The same for the buffer.
         if let Some(b) = queue.buffer
             && self.is_present(q, &p)
         {
@@ -119,7 +119,7 @@ impl Interpreter {
             self.run(case, &p, Part::Buffer(b as u32), view, effects)?;
             while self.buffer_size(b) > buffer.size && self.drop_buffer_victim(b, q, effects)? {}
         }
-        // 6. What is done for p if it is still there.
+        // 6. The cases after admission, if p is still there.
         if !self.is_present(q, &p) {
             return Ok(Verdict::Dropped);
         }
@@ -173,7 +173,7 @@ impl Interpreter {
         Ok(())
     }
 
-    /// A draw for every probability that is neither 0 nor 1.
+    /// Draws for a probability, unless it is 0 or 1.
     fn draw(&mut self, part: Part, share: Ratio) -> bool {
         if share == Ratio::ONE || share == Ratio::ZERO {
             return share == Ratio::ONE;
@@ -196,7 +196,7 @@ impl Interpreter {
         }
     }
 
-    /// The last of a queue in admPrio's order goes.
+    /// Drops the last packet of a queue in the order of admPrio.
     fn drop_victim(&mut self, q: usize, effects: &mut Vec<Effect>) -> Result<bool, Fault> {
         let (order, waiting) = (&self.policy.queues()[q].admission, &self.queues[q].waiting);
         let mut last = 0;
@@ -212,7 +212,7 @@ impl Interpreter {
         Ok(true)
     }
 
-    /// The victim of the last queue in queuePrio's order goes.
+    /// Drops the victim of the last queue in the order of queuePrio.
     fn drop_buffer_victim(&mut self, b: usize, own: usize, effects: &mut Vec<Effect>) -> Result<bool, Fault> {
         let policy = Rc::clone(&self.policy);
         let Some(order) = &policy.buffers()[b].order else { return self.drop_victim(own, effects) };

@@ -1,4 +1,4 @@
-//! What leaves a port, and where it goes on.
+//! Scheduling: which packet leaves a port, and the queue that it enters next.
 
 use super::{Interpreter, View, Waiting, amount};
 use crate::engine::contract::{Effect, Fault, Part, Served, Verdict};
@@ -7,9 +7,9 @@ use crate::normal::{Case, Port};
 use std::rc::Rc;
 
 impl Interpreter {
-    /// CHOICE OpenQueue §2.3.1: where a port lets queues catch up, one that was empty comes back with at least the
-    /// least state of those that were not. Other reading: with its own; then it would hold the port until it has
-    /// caught up.
+    /// CHOICE OpenQueue §2.3.1: if a port lets queues catch up, the state of a queue that was empty becomes at least
+    /// the smallest state of those that were not. Other reading: it keeps its own state; then it would hold the port
+    /// until it has caught up.
     pub(super) fn catch_up(&mut self, q: usize) {
         let port = &self.policy.ports()[self.policy.queues()[q].port];
         if !port.catches_up || self.length(q) > 0 {
@@ -21,7 +21,8 @@ impl Interpreter {
         *own = least.map_or(*own, |least| least.max(*own));
     }
 
-    /// getBestQueue(): the first that is not empty, in schedPrio's order, and whose head may go on.
+    /// getBestQueue(): the first queue in the order of schedPrio that is not empty and whose head can enter the next
+    /// queue.
     pub(super) fn best_queue(&self, port: usize) -> Result<Option<usize>, Fault> {
         let port = &self.policy.ports()[port];
         let mut best = None;
@@ -47,7 +48,7 @@ impl Interpreter {
         }
     }
 
-    /// The queue and its buffer would keep this packet, and everything else.
+    /// True if the queue and its buffer would keep this packet and all others.
     fn admits(&self, q: usize, p: &Stored) -> Result<bool, Fault> {
         let queue = &self.policy.queues()[q];
         let view = View { packet: p, queue: q, port: queue.port, without: None };
@@ -63,7 +64,7 @@ impl Interpreter {
         Ok(!full)
     }
 
-    /// What follows when a packet was scheduled.
+    /// Runs the cases after a packet was scheduled.
     pub(super) fn scheduled(
         &mut self,
         port: usize,
@@ -77,7 +78,7 @@ impl Interpreter {
         self.run(case, p, Part::Port(port as u32), view, effects)
     }
 
-    /// It goes on, if its port is connected.
+    /// The packet enters the next queue, if its port is connected.
     pub(super) fn go_on(
         &mut self,
         port: usize,

@@ -1,4 +1,4 @@
-//! Actions of cases: what is dropped, marked, notified, modified.
+//! Actions of cases: drop, mark, notify, modify.
 
 use super::rules::{Hook, Rules};
 use super::{Arriving, Machine, state};
@@ -18,8 +18,8 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         }
     }
 
-    /// Actions of a case; those on the packet only while it is there. A call that gets its own packet: where there is
-    /// no case, the packet's fields stay in registers.
+    /// Runs the actions of a case; those on the packet only while it is there. Not inlined, and given a packet of its
+    /// own: where there is no case, the packet's fields stay in registers.
     #[inline(never)]
     pub(super) fn run(
         &mut self,

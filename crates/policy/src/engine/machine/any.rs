@@ -1,4 +1,4 @@
-//! Which structures keep the orders of a queue (M7), and structures that are chosen at run time.
+//! The choice of data structures for the orders of a queue (M7), and structures chosen at run time.
 
 use super::backlog::{Backlog, Links, Slab, Slot};
 use super::buckets::Buckets;
@@ -26,7 +26,7 @@ pub enum Any {
 }
 
 impl Any {
-    /// The structure of an order (M7), and whether it is reversed.
+    /// The structure for an order (M7), and whether it is used in reverse.
     pub fn of(rank: &Rank) -> (Self, bool) {
         match rank {
             Rank::Arrival { latest } => (Self::Line(Line::default()), *latest),
@@ -82,21 +82,21 @@ impl<K: Key> Sorted<K> for Any {
     }
 }
 
-/// How a queue's two orders are kept.
+/// How the two orders of a queue are kept.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Plan {
-    /// First come, first served, and the last is given up.
+    /// A ring: first come, first served, and the last packet is dropped.
     Ring,
-    /// By one structure for the order of processing, of which the other is the same or the reverse.
+    /// One structure for the order of processing; the order of admission is the same or its reverse.
     Shared {
-        /// Which.
+        /// The kind of structure.
         rank: Rank,
-        /// Whether the order of admission is its reverse.
+        /// The order of admission is its reverse.
         admission_reversed: bool,
-        /// Whether the order of processing is.
+        /// The order of processing is its reverse.
         processing_reversed: bool,
     },
-    /// By one each.
+    /// A structure for each order.
     Apart {
         /// For admission.
         admission: Rank,
@@ -106,7 +106,7 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// Of a queue.
+    /// The plan for a queue.
     pub fn of(queue: &Queue) -> Self {
         let (admission, processing) = (&queue.admission.rank, &queue.processing.rank);
         let shared = |admission_reversed, processing_reversed| Self::Shared {
@@ -129,7 +129,7 @@ impl Plan {
     }
 }
 
-/// Any two orders, chosen at run time. What sorts is a call, so that rings share no code, and no registers, with it.
+/// Any two orders, chosen at run time. Sorting is a call, so that rings share neither code nor registers with it.
 #[derive(Clone, Debug)]
 pub enum AnyOrders {
     /// One structure serves both.
@@ -203,7 +203,7 @@ pub enum AnyBacklog<K, P> {
 }
 
 impl<K, P> AnyBacklog<K, P> {
-    /// An empty one.
+    /// An empty backlog.
     pub fn of(plan: &Plan) -> Self {
         let orders = match plan {
             Plan::Ring => return Self::Ring(Ring::default()),

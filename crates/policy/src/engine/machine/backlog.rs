@@ -6,18 +6,18 @@ use crate::engine::packet::Kept;
 use crate::engine::tally::Tally;
 use thalweg_wire::Handle;
 
-/// A packet that waits.
+/// A waiting packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot<P> {
-    /// What is kept of its fields.
+    /// The fields of the packet that are kept.
     pub packet: P,
-    /// Which.
+    /// The packet.
     pub handle: Handle,
 }
 
-/// All packets of a queue in its two orders. A packet is known by its place, until it leaves.
+/// All packets of a queue in its two orders. A packet is identified by its place until it leaves.
 pub trait Backlog<K: Key, P: Kept> {
-    /// A packet joins, and gets its place. `before` is the comparator of an order.
+    /// A packet joins and gets a place. `before` is the comparator of an order.
     fn join<T: Tally>(
         &mut self,
         slot: Slot<P>,
@@ -27,7 +27,7 @@ pub trait Backlog<K: Key, P: Kept> {
     ) -> u32;
     /// A packet leaves.
     fn leave<T: Tally>(&mut self, at: u32, tally: &mut T) -> Slot<P>;
-    /// A packet's fields change, and so do its keys in some orders. Its number in the order of arrival stays.
+    /// The fields of a packet change, and its keys in some orders. Its arrival number stays.
     fn change<T: Tally>(
         &mut self,
         at: u32,
@@ -36,17 +36,17 @@ pub trait Backlog<K: Key, P: Kept> {
         before: impl Fn(Order, &P, &P) -> bool,
         tally: &mut T,
     );
-    /// What is there.
+    /// The entry at a place.
     fn at(&self, at: u32) -> &Slot<P>;
     /// All places where a packet waits, in the order of arrival.
     fn places(&self) -> Vec<u32>;
-    /// The packet that is served.
+    /// The packet that would be served.
     fn head(&self) -> Option<u32>;
-    /// The packet that is given up.
+    /// The packet that would be dropped.
     fn victim(&self) -> Option<u32>;
 }
 
-/// Packets in a slab, linked in their orders. A place is used again once its packet has left.
+/// Packets in a slab, linked in their orders. The place of a packet that has left is reused.
 #[derive(Clone, Debug)]
 pub struct Slab<O, K, P> {
     slots: Vec<Slot<P>>,
@@ -55,7 +55,7 @@ pub struct Slab<O, K, P> {
     orders: O,
 }
 
-/// Links of all places, by order. (The first is the only one where one structure serves both.)
+/// Links of all places, for each order. (If one structure serves both orders, only the first is used.)
 #[derive(Clone, Debug)]
 pub struct Links<K> {
     /// Of the order of processing.
@@ -65,7 +65,7 @@ pub struct Links<K> {
 }
 
 impl<O, K, P> Slab<O, K, P> {
-    /// Of these orders, which are empty.
+    /// A backlog with these orders, which are empty.
     pub fn new(orders: O) -> Self {
         let links = Links { processing: Vec::new(), admission: Vec::new() };
         Self { slots: Vec::new(), free: Vec::new(), links, orders }

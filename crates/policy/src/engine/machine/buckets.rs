@@ -1,4 +1,5 @@
-//! A list for each of up to 4096 levels, and a bitmap of those that hold any: constant time, no comparison of keys.
+//! A list for each of up to 4096 levels, and a bitmap of the levels that are not empty: constant time, without
+//! comparisons of keys.
 
 use super::nodes::{Key, NONE, Node};
 use super::orders::{New, Sorted};
@@ -7,19 +8,19 @@ use crate::engine::tally::Tally;
 /// Bits of a word of the bitmap.
 const WORD: usize = 64;
 
-/// See the module. Keys are `least` and up.
+/// The buckets. Keys are `least` or more.
 #[derive(Clone, Debug)]
 pub struct Buckets {
     least: i128,
     /// First and last of each level.
     ends: Vec<(u32, u32)>,
-    /// A bit for each level that holds any, and one for each word of those that has any.
+    /// A bit for each level that is not empty, and a bit for each of these words that is not zero.
     filled: Vec<u64>,
     words: u64,
 }
 
 impl Buckets {
-    /// Of so many levels, at most 4096.
+    /// Buckets for this number of levels, at most 4096.
     pub fn new(least: i128, levels: u16) -> Self {
         let levels = usize::from(levels);
         Self { least, ends: vec![(NONE, NONE); levels], filled: vec![0; levels.div_ceil(WORD)], words: 0 }
@@ -50,7 +51,7 @@ impl<K: Key> Sorted<K> for Buckets {
         let New { at, seq, key } = new;
         let key = key();
         let level = self.level(key);
-        // The latest arrival stands last; only what has changed its level goes further up.
+        // The latest arrival is last; only a packet whose level has changed moves further up.
         let (mut before, mut after) = (self.ends[level].1, NONE);
         while before != NONE && nodes[before as usize].seq > seq {
             tally.note_comparison();

@@ -1,11 +1,11 @@
-//! A list in the order of arrival: constant time, no comparison but that of two instants.
+//! A list in the order of arrival: constant time, with comparisons of arrival times only.
 
 use super::nodes::{Key, NONE, Node};
 use super::orders::{New, Sorted};
 use crate::engine::tally::Tally;
 
-/// Packets from the earliest to the latest. Those that came at the same instant are a group, whose first and last know
-/// each other (`above`): latest first means the first of the last group.
+/// Packets from the earliest to the latest. Packets with the same arrival time form a group, whose first and last are
+/// linked to each other (`above`): latest first means the first of the last group.
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     first: u32,
@@ -43,7 +43,7 @@ impl<K: Key> Sorted<K> for Line {
         let key = node.key;
         nodes[last as usize].after = at;
         if nodes[last as usize].key == key {
-            // The last of a group points at its first.
+            // The last packet of a group points to its first.
             let first = nodes[last as usize].above;
             nodes[at as usize].above = first;
             nodes[first as usize].above = at;

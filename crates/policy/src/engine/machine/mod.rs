@@ -1,5 +1,5 @@
-//! The machine: the semantics of M4 on structures that the comparators allow (M7). Per packet it inserts into, and
-//! deletes from, at most two orders, and looks up one head and one victim; nothing is rebuilt.
+//! The machine: the semantics of M4 on the data structures that the comparators allow (M7). For each packet it inserts
+//! into, and deletes from, at most two orders, and looks up one head and one victim; nothing is rebuilt.
 
 mod actions;
 pub mod any;
@@ -31,7 +31,7 @@ use state::{BufferState, PortState, QueueState, Search};
 use thalweg_units::Time;
 use thalweg_wire::Handle;
 
-/// A policy at work. `R`: its decisions; `T`: what counts operations.
+/// A running policy. `R`: its decisions; `T`: a counter of operations.
 #[derive(Clone, Debug)]
 pub struct Machine<R: Rules, T = ()> {
     rules: R,
@@ -41,19 +41,19 @@ pub struct Machine<R: Rules, T = ()> {
     seq: u64,
     version: u32,
     last: Time,
-    /// Some queue's key is kept, and must be renewed when it changes.
+    /// Some queue's key is stored, and must be updated when it changes.
     keeps_keys: bool,
     tally: T,
 }
 
 impl<R: Rules> Machine<R> {
-    /// An empty one. Draws are of streams of this seed, one for each queue, buffer and port.
+    /// An empty machine, with random streams of this seed for each queue, buffer and port.
     pub fn new(policy: &Policy, rules: R, seed: u64) -> Self {
         Self::counting(policy, rules, seed, ())
     }
 }
 
-/// The packet that is being admitted, until something gives it up.
+/// The packet that is being admitted, until it is dropped.
 #[derive(Clone, Copy)]
 struct Arriving {
     queue: usize,
@@ -62,7 +62,7 @@ struct Arriving {
 }
 
 impl<R: Rules, T: Tally> Machine<R, T> {
-    /// The same, whose operations are counted.
+    /// The same with a counter of operations.
     pub fn counting(policy: &Policy, rules: R, seed: u64, tally: T) -> Self {
         let buffers = state::buffers(policy, seed);
         let ports = state::ports(policy, seed);
@@ -81,12 +81,12 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         }
     }
 
-    /// What operations were counted.
+    /// The counts of operations.
     pub fn tally(&self) -> &T {
         &self.tally
     }
 
-    /// The steps of [`Interpreter`](super::Interpreter), by their numbers.
+    /// The steps of [`Interpreter`](super::Interpreter), with the same numbers.
     #[inline]
     fn enqueue(&mut self, p: &Stored, handle: Handle, effects: &mut Vec<Effect>) -> Result<Verdict, Fault> {
         let q = p.queue as usize;
@@ -98,7 +98,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         // 2.
         let at = self.join(q, p, handle);
         let arriving = Arriving { queue: q, at, handle };
-        // 3. and 4. Most packets find room.
+        // 3. and 4. Most packets fit.
         if (case.is_some() || self.curr_size(q) > self.queues[q].size)
             && !self.relieve_queue(case, *p, arriving, effects)?
         {
@@ -125,8 +125,8 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         Ok(Verdict::Kept)
     }
 
-    /// What a queue's congestion asks for, and victims until it is no longer too full. Whether the packet is still
-    /// there.
+    /// Runs the matching case of a queue's congestion hook, and drops victims until the queue is within its size. True
+    /// if the packet is still there.
     #[inline(never)]
     fn relieve_queue(
         &mut self,
@@ -147,7 +147,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         Ok(arriving.is_some())
     }
 
-    /// The same of a buffer.
+    /// The same for a buffer.
     #[inline(never)]
     fn relieve_buffer(
         &mut self,
@@ -169,14 +169,14 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         Ok(arriving.is_some())
     }
 
-    /// How much waits in a queue, in its own unit.
+    /// The length of a queue, in its own unit.
     #[inline]
     fn curr_size(&self, q: usize) -> i64 {
         let queue = &self.queues[q];
         if self.rules.counts_packets(q) { i64::from(queue.waiting.0) } else { queue.waiting.1 as i64 }
     }
 
-    /// What rules see of a queue.
+    /// A queue's fields for rules.
     #[inline]
     fn queue_view(&self, q: usize) -> QueueView {
         let queue = &self.queues[q];
@@ -189,7 +189,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         }
     }
 
-    /// A queue's buffer, and its number there.
+    /// A queue's buffer, and the number of the queue there.
     #[inline]
     fn buffer(&self, q: usize) -> Option<(usize, usize)> {
         if R::USES.buffers { self.queues[q].fixed.buffer } else { None }
@@ -198,7 +198,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
     #[inline]
     fn view<'a>(&'a self, packet: &'a Stored, q: usize) -> View<'a> {
         let queue = &self.queues[q];
-        // Without a panic on the way, what is not looked at is not fetched.
+        // Without a possible panic, fields that are not read are not fetched.
         let buffer = self.buffer(q).and_then(|(b, _)| self.buffers.get(b));
         let port = self.ports.get(queue.fixed.port.0);
         View {
@@ -209,7 +209,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         }
     }
 
-    /// The case of a buffer's congestion, which sees what it was before the packet joined.
+    /// The matching case of a buffer's congestion hook, which sees the buffer before the packet joined.
     #[inline]
     fn buffer_case(&self, packet: &Stored, q: usize, b: usize) -> Option<usize> {
         let amount = |in_packets: bool| if in_packets { 1 } else { i64::from(packet.size) };
@@ -238,7 +238,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         at
     }
 
-    /// A packet leaves both. (Where it is put in line, fields that are not looked at are not fetched.)
+    /// A packet leaves both orders. (Inlined, so that fields that are not read are not fetched.)
     #[inline(always)]
     fn leave(&mut self, q: usize, at: u32) -> Slot<Stored> {
         let queue = &mut self.queues[q];
@@ -250,7 +250,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         Slot { packet, handle }
     }
 
-    /// A packet leaves both, of which nothing but its size matters any more: no other field is fetched.
+    /// A packet leaves both orders. Only its size is still needed, so no other field is fetched.
     #[inline(always)]
     fn release(&mut self, q: usize, at: u32) -> Handle {
         let queue = &mut self.queues[q];
@@ -263,7 +263,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         handle
     }
 
-    /// So much more waits in a queue.
+    /// Adds to the length of a queue.
     #[inline(always)]
     fn count(&mut self, q: usize, packets: i64, bytes: i64) {
         if let Some((b, _)) = self.buffer(q) {

@@ -1,15 +1,15 @@
-//! The links by which orders keep packets.
+//! The links of packets in orders.
 
 use std::fmt::Debug;
 
 /// No place.
 pub const NONE: u32 = u32::MAX;
 
-/// What packets are sorted by, the least first: of 64 bits where all of a policy's keys fit, else of 128.
+/// A key by which packets are sorted, the smallest first: with 64 bits if all keys of a policy fit, else with 128.
 pub trait Key: Copy + Ord + Debug {
-    /// That of what is in no order.
+    /// The key of a packet in no order.
     const ZERO: Self;
-    /// How far it is above `least`, which is not greater and of the same type.
+    /// The distance above `least`, which is not greater and fits the type.
     fn above(self, least: i128) -> usize;
 }
 
@@ -29,18 +29,18 @@ impl Key for i128 {
     }
 }
 
-/// A packet's place in one order: a list's neighbours, or a tree's.
+/// A packet's links in one order: the neighbours in a list, or in a tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<K> {
-    /// What it is sorted by, the least first.
+    /// The key, the smallest first.
     pub key: K,
-    /// Its number in the order of arrival, by which ties go.
+    /// Its arrival number, which breaks ties.
     pub seq: u64,
     /// The one before, or the left subtree.
     pub before: u32,
     /// The one after, or the right subtree.
     pub after: u32,
-    /// The other end of its group of equals, or the node above.
+    /// The other end of its group of equal packets, or the parent node.
     pub above: u32,
     /// The height of its subtree.
     pub height: u32,

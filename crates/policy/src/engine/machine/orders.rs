@@ -1,4 +1,4 @@
-//! The two orders of a queue: which packet is served, and which is given up.
+//! The two orders of a queue: which packet is served, and which is dropped.
 
 use super::backlog::Links;
 use super::nodes::{Key, Node};
@@ -11,7 +11,7 @@ pub struct New<F> {
     pub at: u32,
     /// Its number in the order of arrival.
     pub seq: u64,
-    /// Its key, computed where it is needed.
+    /// Its key, computed if needed.
     pub key: F,
 }
 
@@ -23,7 +23,7 @@ impl<K, F: Fn(Order) -> K> New<F> {
     }
 }
 
-/// Packets sorted by key, then by arrival. Reversed: the greatest key ranks first, then the earliest.
+/// Packets sorted by key, then by arrival. In reverse, the largest key ranks first, then the earliest arrival.
 pub trait Sorted<K: Key> {
     /// A packet joins; `before` compares two places by the comparator.
     fn insert<T: Tally>(
@@ -41,7 +41,7 @@ pub trait Sorted<K: Key> {
     fn last(&self, nodes: &[Node<K>], reversed: bool) -> Option<u32>;
 }
 
-/// One of the two.
+/// An order of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     /// Which packets are worth keeping.
@@ -50,7 +50,7 @@ pub enum Order {
     Processing,
 }
 
-/// New keys of a packet, in the orders that look at what has changed of it.
+/// New keys of a packet in the orders whose keys depend on the changed field.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rekeyed<K> {
     /// Its key for admission.
@@ -59,7 +59,7 @@ pub struct Rekeyed<K> {
     pub processing: Option<K>,
 }
 
-/// Out of a structure, and in again under another key.
+/// Removes an entry and inserts it again with another key.
 fn again<K: Key, S: Sorted<K>, T: Tally>(
     sorted: &mut S,
     nodes: &mut [Node<K>],
@@ -75,7 +75,7 @@ fn again<K: Key, S: Sorted<K>, T: Tally>(
 
 /// Both orders of a queue.
 pub trait Orders<K: Key> {
-    /// Each is a structure of its own.
+    /// True if each order has a structure of its own.
     fn are_apart(&self) -> bool;
     /// A packet joins.
     fn insert<T: Tally>(
@@ -87,7 +87,7 @@ pub trait Orders<K: Key> {
     );
     /// A packet leaves.
     fn remove<T: Tally>(&mut self, links: &mut Links<K>, at: u32, tally: &mut T);
-    /// A packet has another place in orders of which a new key is given: the same number, in the order of arrival.
+    /// Moves a packet to another place in the orders for which a new key is given. Its arrival number stays.
     fn rekey<T: Tally>(
         &mut self,
         links: &mut Links<K>,
@@ -96,13 +96,13 @@ pub trait Orders<K: Key> {
         before: impl Fn(Order, u32, u32) -> bool,
         tally: &mut T,
     );
-    /// The packet that is served.
+    /// The packet that would be served.
     fn head(&self, links: &Links<K>) -> Option<u32>;
-    /// The packet that is given up.
+    /// The packet that would be dropped.
     fn victim(&self, links: &Links<K>) -> Option<u32>;
 }
 
-/// One structure that serves both orders, each as it is or reversed.
+/// One structure for both orders, each of which may be its reverse.
 #[derive(Clone, Debug)]
 pub struct Shared<S> {
     sorted: S,
@@ -111,7 +111,7 @@ pub struct Shared<S> {
 }
 
 impl<S> Shared<S> {
-    /// Of an empty structure.
+    /// From an empty structure.
     pub fn new(sorted: S, admission_reversed: bool, processing_reversed: bool) -> Self {
         Self { sorted, admission_reversed, processing_reversed }
     }
@@ -174,7 +174,7 @@ pub struct Apart<A, P> {
 }
 
 impl<A, P> Apart<A, P> {
-    /// Of empty structures.
+    /// From empty structures.
     pub fn new(admission: A, admission_reversed: bool, processing: P, processing_reversed: bool) -> Self {
         Self { admission, admission_reversed, processing, processing_reversed }
     }

@@ -1,5 +1,5 @@
-//! First come, first served, and the last is given up: a ring, without links or keys. (Where the latest is served
-//! first, those that came at the same instant are distinguished: [`Line`](super::line::Line).)
+//! First come, first served, and the last packet is dropped: a ring without links or keys. (If the latest is served
+//! first, packets that arrived at the same instant must be distinguished, which [`Line`](super::line::Line) does.)
 
 use super::backlog::{Backlog, Slot};
 use super::nodes::Key;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Ring<P> {
     slots: VecDeque<Slot<P>>,
-    /// The place of the first.
+    /// The place of the first packet.
     first: u32,
 }
 
@@ -28,7 +28,7 @@ impl<P> Ring<P> {
         at.wrapping_sub(self.first) as usize
     }
 
-    /// Any but the first. Most packets are served, so that this stands apart.
+    /// Removes any packet but the first. Not inlined, because most packets are served.
     #[inline(never)]
     fn take_out(&mut self, at: u32) -> Option<Slot<P>> {
         let index = self.index(at);
@@ -51,8 +51,7 @@ impl<K: Key, P: Kept> Backlog<K, P> for Ring<P> {
         at
     }
 
-    /// Heads and victims leave, and so stand at an end. Where another one is taken out, those behind it change their
-    /// places.
+    /// Heads and victims are at the ends. If another packet is removed, those behind it change their places.
     #[inline]
     fn leave<T: Tally>(&mut self, at: u32, tally: &mut T) -> Slot<P> {
         tally.note_delete();
@@ -126,7 +125,7 @@ mod tests {
         assert_eq!(places, [u32::MAX - 1, u32::MAX, 0, 1, 2]);
         assert_eq!(Backlog::<i64, u32>::places(&ring), places);
         assert_eq!(Backlog::<i64, u32>::victim(&ring), Some(2));
-        // From the last on: those behind one that is taken out change their places.
+        // From the last to the first, because packets behind a removed one change their places.
         assert_eq!([leave(&mut ring, 2), leave(&mut ring, 0), leave(&mut ring, u32::MAX - 1)], [4, 2, 0]);
         assert_eq!(Backlog::<i64, u32>::head(&ring), Some(u32::MAX));
         let left = [leave(&mut ring, u32::MAX), leave(&mut ring, 0)];

@@ -1,4 +1,4 @@
-//! What a policy decides, as a machine is given it: interpreted ([`Bytecode`](crate::engine::Bytecode)) or compiled.
+//! The decisions of a policy for a machine: interpreted ([`Bytecode`](crate::engine::Bytecode)) or compiled.
 
 use super::backlog::Backlog;
 use super::nodes::Key;
@@ -7,14 +7,14 @@ use crate::engine::packet::{Kept, Stored};
 use crate::normal::expression::{BufferField, Place, PortField, QueueField};
 use std::sync::Arc;
 
-/// A queue, as rules see it.
+/// The fields of a queue for rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QueueView {
-    /// How much it holds, in its own unit.
+    /// Its size, in its own unit.
     pub size: i64,
-    /// How much waits, in its own unit.
+    /// Its length, in its own unit.
     pub curr_size: i64,
-    /// Packets that wait.
+    /// Number of waiting packets.
     pub length: i64,
     /// Its state for admission.
     pub adm_state: i64,
@@ -23,7 +23,7 @@ pub struct QueueView {
 }
 
 impl QueueView {
-    /// One of its fields.
+    /// The value of a field.
     #[inline]
     pub fn field(&self, field: QueueField) -> i64 {
         match field {
@@ -36,51 +36,51 @@ impl QueueView {
     }
 }
 
-/// A buffer, as rules see it.
+/// The fields of a buffer for rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BufferView {
-    /// How much it holds, in its own unit.
+    /// Its size, in its own unit.
     pub size: i64,
-    /// How much waits, in its own unit.
+    /// Its length, in its own unit.
     pub curr_size: i64,
     /// Its state for admission.
     pub adm_state: i64,
 }
 
 impl BufferView {
-    /// That of a queue without one.
+    /// The buffer of a queue without one.
     pub const NONE: &Self = &Self { size: 0, curr_size: 0, adm_state: 0 };
 }
 
-/// A port, as rules see it.
+/// The fields of a port for rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortView {
-    /// kbit/s.
+    /// Its rate, kbit/s.
     pub rate: i64,
     /// Its own state for scheduling.
     pub sched_state: i64,
 }
 
 impl PortView {
-    /// That of none.
+    /// No port.
     pub const NONE: &Self = &Self { rate: 0, sched_state: 0 };
 }
 
-/// What a hook sees: what it may not look at is lent, not copied.
+/// The entities that a hook sees. Large ones are borrowed, because many hooks do not read them.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The packet.
     pub packet: &'a Stored,
     /// Its queue.
     pub queue: QueueView,
-    /// That queue's buffer; of none, [`BufferView::NONE`].
+    /// The queue's buffer; without one, [`BufferView::NONE`].
     pub buffer: &'a BufferView,
     /// Its port.
     pub port: &'a PortView,
 }
 
 impl View<'_> {
-    /// A field of what it sees.
+    /// The value of a field.
     #[inline]
     pub fn read(&self, place: Place) -> i64 {
         match place {
@@ -95,7 +95,7 @@ impl View<'_> {
     }
 }
 
-/// A queue and its head, as orders of queues see it.
+/// A queue and its head, for orders of queues.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
     /// The queue.
@@ -104,7 +104,7 @@ pub struct Candidate {
     pub head: Stored,
 }
 
-/// Where conditions stand.
+/// The hooks with conditions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Hook {
     /// [`Queue::congestion`](crate::normal::Queue::congestion)
@@ -119,7 +119,7 @@ pub enum Hook {
     Scheduled(usize),
 }
 
-/// Whose queues are compared.
+/// The owner of queues that are compared.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Owner {
     /// A buffer's.
@@ -128,55 +128,56 @@ pub enum Owner {
     Port(usize),
 }
 
-/// Parts of the language.
+/// Optional features of the language.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Uses {
     /// Buffers.
     pub buffers: bool,
-    /// A port's choice of a queue.
+    /// Ports with a choice of queue.
     pub select: bool,
-    /// Ports that go on to queues.
+    /// Ports that are connected to queues.
     pub wires: bool,
-    /// States that an idle queue catches up with.
+    /// Queues that catch up after they were empty.
     pub catches_up: bool,
-    /// More queues of a port or a buffer than are searched one by one.
+    /// Ports or buffers with more queues than are searched one by one.
     pub many_queues: bool,
 }
 
 impl Uses {
-    /// All of it.
+    /// All features.
     pub const ALL: Self =
         Self { buffers: true, select: true, wires: true, catches_up: true, many_queues: true };
 }
 
-/// The decisions of a policy. Where an order has no key, its comparator is called, and the other way round.
+/// The decisions of a policy. Of an order, either the key or the comparator is called: the comparator if there is no
+/// key.
 pub trait Rules {
-    /// What packets are sorted by.
+    /// The type of keys of packets.
     type Key: Key;
-    /// What is kept of a packet.
+    /// The fields of a packet that are kept.
     type Kept: Kept;
-    /// How packets of a queue are kept.
+    /// The structure that keeps the packets of a queue.
     type Backlog: Backlog<Self::Key, Self::Kept>;
-    /// Which parts of the language the policy uses: what it does not is not compiled.
+    /// The features that the policy uses; others are not compiled.
     const USES: Uses;
 
-    /// That of this queue, empty.
+    /// An empty backlog for this queue.
     fn backlog(&self, queue: usize) -> Self::Backlog;
-    /// The key of a packet in one of its queue's orders, the least first.
+    /// The key of a packet in an order of its queue, the smallest first.
     fn key(&self, order: Order, queue: usize, packet: &Stored) -> Self::Key;
     /// The comparator of such an order.
     fn before(&self, order: Order, queue: usize, a: &Stored, b: &Stored) -> bool;
-    /// The key of a queue, the least first; `None`: there is none.
+    /// The key of a queue, the smallest first; `None` if there is none.
     fn queue_key(&self, owner: Owner, queue: &Candidate) -> Option<i128>;
     /// The comparator of queues.
     fn queue_before(&self, owner: Owner, a: &Candidate, b: &Candidate) -> bool;
     /// The sizes of this queue are counted in packets.
     fn counts_packets(&self, queue: usize) -> bool;
-    /// Which case matches first. What is seen is made up where there are cases.
+    /// The first case that matches. `view` is called only if there are cases.
     fn case<'a>(&self, hook: Hook, view: impl FnOnce() -> View<'a>) -> Option<usize>;
-    /// What the state of an action becomes.
+    /// The new value of the state of an action.
     fn value(&self, hook: Hook, case: usize, action: usize, view: &View<'_>) -> i128;
-    /// Which of a port's queues a packet chooses.
+    /// The position, among the port's queues, of the queue that a packet joins.
     fn select(&self, port: usize, packet: &Stored) -> usize;
 }
 

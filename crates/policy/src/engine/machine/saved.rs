@@ -1,5 +1,5 @@
-//! A machine's state as plain data. Which structures keep the orders is no part of it: they follow from the policy, and
-//! packets join them again in their order of arrival, which is all that ties go by.
+//! A machine's state as plain data. It does not include the structures of the orders: these follow from the policy, and
+//! packets join them again in their order of arrival, which is all that ties depend on.
 
 use super::backlog::{Backlog, Slot};
 use super::rules::Rules;
@@ -13,21 +13,21 @@ use std::fmt;
 use thalweg_units::{Stream, Time};
 use thalweg_wire::Handle;
 
-/// All that a machine knows and its policy does not.
+/// All state of a machine except the policy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Saved {
     queues: Vec<SavedQueue>,
-    /// State and draws of each.
+    /// State and random stream of each buffer.
     buffers: Vec<(i64, Stream)>,
     ports: Vec<(i64, Stream)>,
-    /// Queue by queue, in the order of arrival.
+    /// Packets by queue, in the order of arrival.
     packets: Vec<(Stored, Handle)>,
     seq: u64,
     version: u32,
     last: Time,
 }
 
-/// A queue's states, what an earlier policy holds there, and its draws.
+/// The states of a queue, the room that an earlier policy takes there, and the random stream.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 struct SavedQueue {
     adm_state: i64,
@@ -36,7 +36,7 @@ struct SavedQueue {
     draws: Stream,
 }
 
-/// A saved state is of another policy, or of none.
+/// A saved state belongs to another policy, or is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Misfit;
 
@@ -49,7 +49,7 @@ impl fmt::Display for Misfit {
 impl std::error::Error for Misfit {}
 
 impl<R: Rules<Kept = Stored>, T: Tally> Machine<R, T> {
-    /// What [`Machine::restored`] goes on with.
+    /// The state from which [`Machine::restored`] continues.
     pub fn save(&self) -> Saved {
         let queue = |one: &QueueState<R::Backlog>| SavedQueue {
             adm_state: one.states.adm,
@@ -77,10 +77,10 @@ impl<R: Rules<Kept = Stored>, T: Tally> Machine<R, T> {
 }
 
 impl<R: Rules<Kept = Stored>> Machine<R> {
-    /// A machine of this policy in that state.
+    /// A machine of this policy with this state.
     ///
     /// # Errors
-    /// If the state is of another policy.
+    /// If the state belongs to another policy.
     pub fn restored(policy: &Policy, rules: R, saved: &Saved) -> Result<Self, Misfit> {
         let mut machine = Self::new(policy, rules, 0);
         let alike = machine.queues.len() == saved.queues.len()

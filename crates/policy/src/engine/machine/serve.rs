@@ -1,4 +1,4 @@
-//! What leaves a port: which queue is served, what follows, where the packet goes on.
+//! Scheduling: which queue is served, the actions after that, and the queue that the packet enters next.
 
 use super::backlog::{Backlog, Slot};
 use super::orders::{Order, Rekeyed};
@@ -22,7 +22,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         self.serve_watched(port, q, at, effects).map(Some)
     }
 
-    /// The same where the policy looks at what leaves, or it goes on.
+    /// The same if the policy has cases for departures, or the port is connected.
     #[inline(never)]
     fn serve_watched(
         &mut self,
@@ -52,7 +52,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         Ok(Cycle::Worked(slot.handle))
     }
 
-    /// Its processing has gone on: it has another place now in orders that look at that.
+    /// The remaining processing of a packet has changed, and with it its place in orders that depend on that.
     fn rekey(&mut self, q: usize, at: u32, packet: &Stored) {
         let (rules, queue) = (&self.rules, &mut self.queues[q]);
         let follows = queue.fixed.follows;
@@ -77,7 +77,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         self.tally.note_lookup();
         let state = self.ports.get(port).ok_or(Fault::NoSuchPort(port as u32))?;
         let head = |q: usize| self.queues[q].backlog.head();
-        // Most ports have one queue, of which nothing is compared.
+        // Most ports have one queue, which needs no comparison.
         if let [q] = state.queues[..] {
             return match head(q) {
                 Some(at) if self.may_go_on(port, q, at)? => Ok(Some((q, at))),
@@ -117,7 +117,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         }
     }
 
-    /// The queue that the head of this one goes on to would keep it.
+    /// True if the queue that this queue's head would enter next would keep it.
     #[inline(never)]
     fn has_room_beyond(&self, wire: &Wire, q: usize, at: u32) -> Result<bool, Fault> {
         let slot = self.queues[q].backlog.at(at);
@@ -126,7 +126,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         Ok(self.admits(next, &packet))
     }
 
-    /// The queue and its buffer would keep this packet, and everything else.
+    /// True if the queue and its buffer would keep this packet and all others.
     fn admits(&self, q: usize, p: &Stored) -> bool {
         let view = self.view(p, q);
         let more = |in_packets: bool| if in_packets { 1 } else { i64::from(p.size) };
@@ -153,7 +153,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         effects: &mut Vec<Effect>,
     ) -> Result<(), Fault> {
         if let Some(case) = self.rules.case(Hook::Scheduled(port), || self.view(p, q)) {
-            // It is there for as long as the actions last.
+            // The packet is there until the actions have run.
             let mut leaving = Some(Arriving { queue: q, at: super::nodes::NONE, handle });
             self.run(Hook::Scheduled(port), case, *p, &mut leaving, q, effects)?;
         }

@@ -1,4 +1,4 @@
-//! What a machine keeps of queues, buffers and ports.
+//! The state of queues, buffers and ports in a machine.
 
 use super::rules::{BufferView, PortView};
 use super::tournament::{SEARCHED, Tournament};
@@ -7,7 +7,7 @@ use crate::normal::{Action, Case, Comparator, Policy, Port, Select, States, Wire
 use crate::syntax::tree::SizeUnit;
 use thalweg_units::Stream;
 
-/// Actions of a hook's cases.
+/// The actions of each case of a hook.
 pub type Actions = Vec<Vec<Action>>;
 
 /// A queue.
@@ -15,36 +15,36 @@ pub type Actions = Vec<Vec<Action>>;
 pub struct QueueState<B> {
     /// Its packets.
     pub backlog: B,
-    /// How much it holds, in its own unit.
+    /// Its size, in its own unit.
     pub size: i64,
     /// Its states.
     pub states: States,
-    /// Packets and bytes that wait, an earlier policy's included.
+    /// Waiting packets and bytes, including those of an earlier policy.
     pub waiting: (u32, u64),
     /// Packets and bytes of an earlier policy.
     pub held: (u32, u64),
-    /// What does not change.
+    /// Properties that do not change.
     pub fixed: QueueFixed,
-    /// Draws for its congestion.
+    /// Random stream for its congestion hook.
     pub draws: Stream,
 }
 
-/// What does not change of a queue.
+/// Properties of a queue that do not change.
 #[derive(Clone, Debug)]
 pub struct QueueFixed {
-    /// Its port, and its number there.
+    /// Its port, and the number of the queue there.
     pub port: (usize, usize),
-    /// Its buffer, and its number there.
+    /// Its buffer, and the number of the queue there.
     pub buffer: Option<(usize, usize)>,
     /// Actions on congestion.
     pub congestion: Actions,
     /// Actions after admission.
     pub admitted: Actions,
-    /// Which orders look at the processing that remains.
+    /// Which orders depend on the remaining processing.
     pub follows: Follows,
 }
 
-/// Orders that look at the processing that remains.
+/// Which orders depend on the remaining processing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Follows {
     /// The order of admission.
@@ -56,49 +56,49 @@ pub struct Follows {
 /// A buffer.
 #[derive(Clone, Debug)]
 pub struct BufferState {
-    /// What rules see.
+    /// The fields for rules.
     pub view: BufferView,
-    /// What sizes are counted in.
+    /// True if sizes are counted in packets.
     pub in_packets: bool,
     /// Its queues.
     pub queues: Vec<usize>,
-    /// How the last of them is found; `None`: it is the arriving packet's.
+    /// How the last queue is found; `None`: it is the queue of the arriving packet.
     pub order: Option<Search>,
     /// Actions on congestion.
     pub congestion: Actions,
     /// Actions after admission.
     pub admitted: Actions,
-    /// Draws for its congestion.
+    /// Random stream for its congestion hook.
     pub draws: Stream,
 }
 
 /// A port.
 #[derive(Clone, Debug)]
 pub struct PortState {
-    /// What rules see.
+    /// The fields for rules.
     pub view: PortView,
     /// Its queues.
     pub queues: Vec<usize>,
-    /// How the first of them is found; `None`: it is the first that is not empty.
+    /// How the first queue is found; `None`: it is the first that is not empty.
     pub order: Option<Search>,
     /// Actions after scheduling.
     pub scheduled: Actions,
-    /// Which queue a packet joins.
+    /// The choice of the queue that a packet joins.
     pub select: Option<Select>,
     /// See [`Port::catches_up`].
     pub catches_up: bool,
-    /// Where packets go on.
+    /// The queues that packets enter next.
     pub wire: Option<Wire>,
-    /// Draws for its choice.
+    /// Random stream for its choice of queue.
     pub draws: Stream,
 }
 
 /// How one of several queues is found.
 #[derive(Clone, Debug)]
 pub enum Search {
-    /// One by one.
+    /// By comparing them one by one.
     Each,
-    /// By keys that are kept.
+    /// By stored keys.
     Kept(Tournament),
 }
 

@@ -1,21 +1,21 @@
-//! Which of many queues has the least key: one comparison per level when a key changes (M7: an indexed structure where
-//! there are more than 16).
+//! Finds the queue with the smallest key among many: one comparison per level when a key changes (M7: an indexed
+//! structure for more than 16 queues).
 
-/// More queues than this are not searched one by one.
+/// Largest number of queues that are searched one by one.
 pub const SEARCHED: usize = 16;
 
-/// A complete binary tree over players, each of which has a key or does not play. The least key wins, then the least
-/// number.
+/// A complete binary tree over players, each of which has a key or does not take part. The smallest key wins, then the
+/// smallest number.
 #[derive(Clone, Debug)]
 pub struct Tournament {
     keys: Vec<Option<i128>>,
-    /// Winners: of the two below, from the root at 1. Players are at the end.
+    /// The winner below each node, from the root at 1. Players are at the end.
     winners: Vec<u32>,
     leaves: usize,
 }
 
 impl Tournament {
-    /// Of so many, of whom none plays.
+    /// A tournament of this many players, none of which takes part yet.
     pub fn new(players: usize) -> Self {
         let leaves = players.next_power_of_two();
         let mut winners = vec![0; 2 * leaves];
@@ -37,7 +37,7 @@ impl Tournament {
         self.winners[at] = if wins { a } else { b };
     }
 
-    /// A player's key has changed.
+    /// Changes the key of a player.
     pub fn set(&mut self, player: usize, key: Option<i128>) {
         if self.keys[player] == key {
             return;
@@ -50,7 +50,7 @@ impl Tournament {
         }
     }
 
-    /// Who wins, and with which key.
+    /// The winner and its key.
     pub fn winner(&self) -> Option<(usize, i128)> {
         let winner = self.winners[if self.leaves == 1 { 0 } else { 1 }] as usize;
         self.keys[winner].map(|key| (winner, key))

@@ -1,15 +1,14 @@
-//! A balanced tree (Adelson-Velsky and Landis 1962) threaded through the places of packets: a place is taken out
-//! without looking for it, and nothing is ever rebuilt. Sorted by key, or by a comparator that has none, then by
-//! arrival.
+//! A balanced tree (Adelson-Velsky and Landis 1962) whose nodes are the places of packets, so that a packet is removed
+//! without a search, and nothing is rebuilt. Sorted by key, or by a comparator without a key, then by arrival.
 
 use super::nodes::{Key, NONE, Node};
 use super::orders::{New, Sorted};
 use crate::engine::tally::Tally;
 use std::marker::PhantomData;
 
-/// By the key, or by the comparator.
+/// How the tree is sorted: by the key, or by the comparator.
 pub trait By: Clone + std::fmt::Debug {
-    /// The comparator itself is needed.
+    /// True if the comparator itself is needed.
     const COMPARES: bool;
 }
 /// By the key.
@@ -54,7 +53,7 @@ fn measure<K: Key>(nodes: &mut [Node<K>], at: u32) {
 }
 
 impl<B: By> Tree<B> {
-    /// `new` stands where `old` stood below `above`.
+    /// Puts `new` in the place of `old` below `above`.
     fn replace<K: Key>(&mut self, nodes: &mut [Node<K>], above: u32, old: u32, new: u32) {
         if above == NONE {
             self.root = new;
@@ -66,7 +65,7 @@ impl<B: By> Tree<B> {
         set_above(nodes, new, above);
     }
 
-    /// The right child goes up; returns it.
+    /// Rotates left: the right child moves up. Returns it.
     fn turn_left<K: Key>(&mut self, nodes: &mut [Node<K>], at: u32) -> u32 {
         let Node { after: up, above, .. } = nodes[at as usize];
         let inner = nodes[up as usize].before;
@@ -80,7 +79,7 @@ impl<B: By> Tree<B> {
         up
     }
 
-    /// The left child goes up; returns it.
+    /// Rotates right: the left child moves up. Returns it.
     fn turn_right<K: Key>(&mut self, nodes: &mut [Node<K>], at: u32) -> u32 {
         let Node { before: up, above, .. } = nodes[at as usize];
         let inner = nodes[up as usize].after;
@@ -94,7 +93,7 @@ impl<B: By> Tree<B> {
         up
     }
 
-    /// Balances from here up.
+    /// Restores the balance from this node up.
     fn settle<K: Key>(&mut self, nodes: &mut [Node<K>], mut at: u32) {
         while at != NONE {
             let old = nodes[at as usize].height;
@@ -133,7 +132,8 @@ impl<B: By> Tree<B> {
         }
     }
 
-    /// The first in arrival of those that have the greatest key (`after`), or the last of those that have the least.
+    /// The earliest arrival among those with the largest key (`after`), or the latest among those with the smallest
+    /// key.
     fn end_of_group<K: Key>(
         &self,
         nodes: &[Node<K>],
@@ -145,7 +145,7 @@ impl<B: By> Tree<B> {
         let (mut at, mut best) = (self.root, outermost);
         while at != NONE {
             let node = &nodes[at as usize];
-            // Equals stand together at the outer end: the inner one of them is looked for.
+            // Equal keys are adjacent at the outer end: the innermost of them is searched.
             if node.key == key {
                 best = at;
                 at = away(node);
@@ -199,7 +199,7 @@ impl<K: Key, B: By> Sorted<K> for Tree<B> {
             self.replace(nodes, above, at, if before == NONE { after } else { before });
             return self.settle(nodes, above);
         }
-        // The next in order takes its place: it has no left child.
+        // Its successor, which has no left child, takes its place.
         let mut next = after;
         while nodes[next as usize].before != NONE {
             next = nodes[next as usize].before;
@@ -217,7 +217,7 @@ impl<K: Key, B: By> Sorted<K> for Tree<B> {
         self.replace(nodes, above, at, next);
         nodes[next as usize].before = before;
         set_above(nodes, before, next);
-        // Its height is that of another place: measured on the way up.
+        // Its height is that of its old place; it is computed on the way up.
         nodes[next as usize].height = 0;
         self.settle(nodes, from);
         if from != next {
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Height of the subtree, if links, balance and order are right.
+    /// Checks links, balance and order. Returns the height of the subtree.
     fn checked(nodes: &[Node<i128>], at: u32, above: u32, seen: &mut Vec<u32>) -> u32 {
         if at == NONE {
             return 0;

@@ -1,5 +1,5 @@
-//! Who is given up: the last packet of a queue, the last queue of a buffer, what a driver takes out; and the keys by
-//! which queues are found.
+//! Removal of waiting packets: the last packet of a queue, the last queue of a buffer, packets that a driver withdraws;
+//! and the stored keys of queues.
 
 use super::backlog::Backlog;
 use super::rules::{Candidate, Owner, Rules};
@@ -11,23 +11,23 @@ use crate::engine::tally::Tally;
 use thalweg_wire::Handle;
 
 impl<R: Rules, T: Tally> Machine<R, T> {
-    /// How many queues it has.
+    /// Number of queues.
     pub fn queues(&self) -> usize {
         self.queues.len()
     }
 
-    /// Shows every packet that waits, in no order that means anything.
+    /// Calls `see` for every waiting packet, in no particular order.
     pub fn waiting(&self, see: &mut dyn FnMut(Handle)) {
         for queue in &self.queues {
             queue.backlog.places().into_iter().for_each(|at| see(queue.backlog.at(at).handle));
         }
     }
 
-    /// Takes out the waiting packets that `belong`, wherever they are; each is shown to `left`. No hook is run: nothing
-    /// was dropped, and nothing scheduled.
+    /// Removes all waiting packets that `belong`, and calls `left` for each. No hook runs, because nothing was dropped
+    /// or scheduled.
     pub fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, left: &mut dyn FnMut(Handle)) {
         for q in 0..self.queues.len() {
-            // From the last on: a ring's packets behind one that leaves change their places.
+            // From the last to the first, because packets of a ring behind a removed one change their places.
             for at in self.queues[q].backlog.places().into_iter().rev() {
                 if belongs(self.queues[q].backlog.at(at).handle) {
                     left(self.leave(q, at).handle);
@@ -36,7 +36,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         }
     }
 
-    /// The queue gives up its victim for packets that are not its own. `None`: it holds none.
+    /// The queue gives up its victim for packets of other queues. `None` if it is empty.
     pub fn give_up(&mut self, queue: usize) -> Result<Option<Handle>, Fault> {
         let state = self.queues.get(queue).ok_or(Fault::NoSuchQueue(queue as u32))?;
         self.tally.note_victim();
@@ -81,7 +81,8 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         Some(Candidate { queue: self.queue_view(q), head: queue.backlog.at(at).packet.packet() })
     }
 
-    /// The last of a buffer's queues that hold any: of those that tie, the arriving packet's own, then the first.
+    /// The last of a buffer's queues that are not empty; among those that tie, the arriving packet's own, then the
+    /// first.
     pub(super) fn last_queue(&self, b: usize, own: usize) -> Option<usize> {
         let buffer = &self.buffers[b];
         match &buffer.order {
@@ -116,7 +117,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         }
     }
 
-    /// A queue has changed: so may its key, where keys are kept.
+    /// Updates the stored keys of a queue that has changed.
     pub(super) fn renew(&mut self, q: usize) {
         let (port, nth) = self.queues[q].fixed.port;
         if let Some(Search::Kept(_)) = &self.ports[port].order {
@@ -127,7 +128,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         }
         let Some((b, nth)) = self.queues[q].fixed.buffer else { return };
         if let Some(Search::Kept(_)) = &self.buffers[b].order {
-            // The last is looked for, not the first.
+            // The negative key, because the last queue is needed, not the first.
             let key = self.candidate(q).and_then(|one| self.rules.queue_key(Owner::Buffer(b), &one));
             if let Some(Search::Kept(keys)) = &mut self.buffers[b].order {
                 keys.set(nth, key.map(|key| -key));

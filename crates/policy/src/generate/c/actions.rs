@@ -1,4 +1,4 @@
-//! What follows on a matching case, as C.
+//! The actions of a matching case, as C.
 
 use super::blocks::{Choice, indented};
 use super::numbers::{becomes, threshold};
@@ -8,25 +8,25 @@ use crate::normal::range::Limits;
 use crate::normal::ratio::Ratio;
 use crate::normal::{Action, Case, State};
 
-/// Where a target's code keeps things, and how it does them.
+/// The names and calls that a target's code uses.
 pub struct Words<'a> {
-    /// What gives up the victim.
+    /// Drops the victim.
     pub drop: &'a str,
-    /// The stream of draws.
+    /// The random stream.
     pub draws: &'a str,
-    /// Around what is done for the packet only while it is there; `{}` is that.
+    /// Surrounds the actions that apply to the packet only while it is there; `{}` stands for them.
     pub while_there: &'a str,
-    /// What marks.
+    /// Marks.
     pub mark: &'a str,
-    /// What notifies.
+    /// Notifies.
     pub notify: &'a str,
-    /// What looks at the queue anew.
+    /// Reads the queue again.
     pub look: &'a str,
-    /// Where a state is.
+    /// The location of a state.
     pub state: fn(State) -> &'static str,
 }
 
-/// `NAME(PARAMETERS)`: what follows on case number `matched` of each hook.
+/// `NAME(PARAMETERS)`: the actions of case number `matched` of each hook.
 pub fn follow<'a>(
     head: &str,
     parameters: &str,
@@ -59,7 +59,7 @@ pub fn follow<'a>(
     };
     let choice = Choice { head, parameters, subject, otherwise: "" };
     let body = choice.of(hooks.map(code));
-    // What all cases look at stands before them.
+    // The declarations that all cases use come first.
     body.replacen("\n{\n", &format!("\n{{\n{}", indented(prologue, 1)), 1)
 }
 

@@ -1,6 +1,6 @@
-//! Functions of C that choose by a number: those of one answer without a choice.
+//! C functions that select by a number; if all results are the same, without a selection.
 
-/// `RESULT NAME(PARAMETERS)`, whose body is chosen by `subject`; `otherwise` where nothing else is said.
+/// `RESULT NAME(PARAMETERS)`, whose body is selected by `subject`; `otherwise` for all other numbers.
 pub struct Choice<'a> {
     /// `within s64 queue_size`
     pub head: &'a str,
@@ -13,7 +13,7 @@ pub struct Choice<'a> {
 }
 
 impl Choice<'_> {
-    /// With these statements, by number from 0.
+    /// The function with these statements, by number from 0.
     pub fn of(&self, all: impl IntoIterator<Item = String>) -> String {
         let Self { head, parameters, subject, otherwise } = self;
         let mut grouped: Vec<(Vec<usize>, String)> = Vec::new();
@@ -29,7 +29,7 @@ impl Choice<'_> {
             several => {
                 let arms = several.iter().map(|(numbers, code)| {
                     let labels: String = numbers.iter().map(|nth| format!("\tcase {nth}:\n")).collect();
-                    // What returns needs no way out of the choice.
+                    // Code that returns needs no `break`.
                     let out = if code.trim_start().starts_with("return") { "" } else { "\t\tbreak;\n" };
                     format!("{labels}{}{out}", indented(code, 2))
                 });
@@ -44,7 +44,7 @@ impl Choice<'_> {
     }
 }
 
-/// Every line behind so many tabs.
+/// Indents every line by this number of tabs.
 pub fn indented(code: &str, tabs: usize) -> String {
     code.lines().map(|line| format!("{}{line}\n", "\t".repeat(tabs))).collect()
 }

@@ -1,5 +1,5 @@
-//! A policy as a queueing discipline of Linux (`Qdisc_ops`, 6.16): trees in the order of its comparators, or lists
-//! where all of it is by arrival; states, limits and draws as the engines have them, bit by bit.
+//! A policy as a Linux queueing discipline (`Qdisc_ops`, 6.16): trees in the order of its comparators, or lists if all
+//! orders are by arrival; states, limits and draws as in the engines, bit by bit.
 
 use super::actions::{Words, follow};
 use super::decisions::{constants, has_order, matching, packet_order, queue_order, selected, turns};
@@ -14,7 +14,7 @@ const HEAD: &str = include_str!("qdisc.h");
 const PACKETS: &str = include_str!("qdisc_packets.c");
 const REST: &str = include_str!("qdisc.c");
 
-/// C for a policy that the target does not refuse.
+/// C for a policy that the target has accepted.
 pub fn generate(policy: &Policy) -> String {
     let (decisions, limits) = (Decisions::of(policy), policy.limits());
     let name = short_name(policy);
@@ -53,7 +53,7 @@ fn settings(policy: &Policy, decisions: &Decisions) -> String {
     let buffers = policy.buffers().iter().filter_map(|one| one.order.as_ref());
     let owners = buffers.chain(policy.ports().iter().filter_map(|one| one.order.as_ref()));
     owners.for_each(|order| order.test.places(&mut |place| heads |= matches!(place, Place::Head(..))));
-    // By arrival alone, nothing looks at the clock.
+    // If all orders are by arrival, the clock is not read.
     let arrival = reads.contains(&PacketField::Arrival) && (!lists || super::looks_at_arrival(policy));
     let flag = |name: &str, value: bool| format!("#define {name} {}\n", u8::from(value));
     [
@@ -108,7 +108,7 @@ fn actions(policy: &Policy, decisions: &Decisions, limits: &Limits) -> String {
         drop: if part == 1 { "drop_of_buffer(x, buffer);" } else { "drop_victim(x, queue);" },
         draws: if part == 1 { "&now.buffers[buffer & 15].draws" } else { "&now.queues[queue & 15].draws" },
         while_there: "x->here",
-        // Refused: a discipline in BPF may not write into packets.
+        // Marking is refused, because a discipline in BPF may not write into packets.
         mark: "",
         notify: ["notify(0, queue, p);", "notify(1, buffer, p);", "notify(2, 0, p);"][usize::from(part)],
         look: "look(queue, v);",

@@ -1,4 +1,4 @@
-//! What a policy decides, as functions of C: sizes, orders, which case matches.
+//! The decisions of a policy as C functions: sizes, orders, matching cases.
 
 use super::blocks::Choice;
 use super::numbers::{number, test};
@@ -22,7 +22,7 @@ fn by_number(head: &str, parameters: &str, all: impl IntoIterator<Item = String>
     Choice { head, parameters, subject, otherwise: NOTHING }.of(all)
 }
 
-/// Sizes, units, memberships and first states.
+/// Sizes, units, memberships and initial states.
 pub fn constants(policy: &Policy) -> String {
     let (queues, buffers) = (policy.queues(), policy.buffers());
     let packets = |unit: SizeUnit| returns(u8::from(unit == SizeUnit::Packets));
@@ -45,10 +45,10 @@ pub fn constants(policy: &Policy) -> String {
     .join("\n")
 }
 
-/// Whether of two packets of a queue the first, which comes later, goes before the second.
+/// Of two packets of a queue, of which the first arrives later: whether the first ranks before the second.
 pub fn packet_order<'a>(name: &str, orders: impl Iterator<Item = &'a Ordering>) -> String {
     let code = |order: &Ordering| match order.rank {
-        // What comes later is behind, though clocks may say the same of both.
+        // The later arrival ranks behind, even if both have the same time.
         Rank::Arrival { latest: false } => NOTHING.to_owned(),
         _ => returns(test(&order.test, At::Order)),
     };
@@ -61,7 +61,7 @@ pub fn packet_order<'a>(name: &str, orders: impl Iterator<Item = &'a Ordering>) 
     choice.of(orders.map(code))
 }
 
-/// Whether of two queues the first goes before the second; without an order, the one that is declared first.
+/// Of two queues, whether the first ranks before the second; without an order, the one declared first does.
 pub fn queue_order<'a>(
     name: &str,
     parameters: &str,
@@ -80,12 +80,12 @@ pub fn queue_order<'a>(
     .of(orders.map(code))
 }
 
-/// Which buffers have an order of their queues.
+/// Which buffers have an order of queues.
 pub fn has_order<'a>(orders: impl Iterator<Item = Option<&'a Ordering>>) -> String {
     by_number("within int orders_queues", BUFFER, orders.map(|order| returns(u8::from(order.is_some()))))
 }
 
-/// The first case that matches, from 0; -1: none does.
+/// The first case that matches, from 0; -1 if none does.
 pub fn matching<'a>(name: &str, of: &str, hooks: impl Iterator<Item = &'a [Decided]>) -> String {
     let code = |cases: &[Decided]| {
         let step = |(nth, case): (usize, &Decided)| {
@@ -110,7 +110,7 @@ pub fn selected(policy: &Policy, by: Option<&Int>) -> String {
     format!("within u32 selected(const struct packet *p)\n{{\n\t{body}\n}}\n")
 }
 
-/// In which order the port's queues are looked at, and those of each buffer: it decides where they tie.
+/// The order in which the queues of ports and buffers are searched, which breaks ties.
 pub fn turns(policy: &Policy) -> String {
     let list = |queues: &[usize]| queues.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let mut all = format!("static const u8 port_turns[16] = {{ {} }};\n", list(&policy.ports()[0].queues));

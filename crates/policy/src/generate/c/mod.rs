@@ -1,4 +1,4 @@
-//! A policy as C for the kernel: whole numbers only, each as wide as the engines have it.
+//! A policy as C for the kernel: whole numbers only, with the same widths as in the engines.
 
 mod actions;
 mod blocks;
@@ -15,10 +15,10 @@ use crate::normal::expression::{PacketField, Place};
 use crate::normal::{Policy, reads};
 use crate::syntax::print;
 
-/// What both kinds of programs share.
+/// Code that both kinds of programs share.
 const KERNEL: &str = include_str!("kernel.h");
 
-/// `oq_NAME`, as kernels take names: 15 characters, letters and digits.
+/// `oq_NAME` as kernels allow names: 15 characters, letters and digits.
 fn short_name(policy: &Policy) -> String {
     let file = policy.name().rsplit('/').next().unwrap_or_default();
     let stem = file.strip_suffix(".oq").unwrap_or(file);
@@ -26,7 +26,7 @@ fn short_name(policy: &Policy) -> String {
     format!("oq_{}", letters.take(12).collect::<String>())
 }
 
-/// What stands at the top: whence it is, how it is loaded, the policy.
+/// The comment at the top: the source, how to load the program, the policy.
 fn comment(policy: &Policy, what: &str, load: &[String]) -> String {
     let lines = |text: &mut dyn Iterator<Item = String>| {
         text.map(|line| format!(" * {line}").trim_end().to_owned() + "\n").collect::<String>()
@@ -41,7 +41,7 @@ fn comment(policy: &Policy, what: &str, load: &[String]) -> String {
     )
 }
 
-/// Something other than the orders of packets looks at when they came.
+/// True if something other than the orders of packets reads arrival times.
 fn looks_at_arrival(policy: &Policy) -> bool {
     let mut found = false;
     let mut see = |place: Place| {

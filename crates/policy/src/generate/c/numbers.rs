@@ -1,4 +1,4 @@
-//! Numbers and tests as C, in 64 bits; what a state becomes in 128, where 64 do not suffice on the way.
+//! Numbers and tests as C in 64 bits; new values of states in 128 bits if 64 are not enough for intermediate results.
 
 use crate::generate::numbers::{At, queue_field};
 use crate::normal::expression::{BufferField, PacketField, Place, PortField, Relation, Which};
@@ -6,7 +6,7 @@ use crate::normal::integer::{Fraction, Int, IntTest};
 use crate::normal::range::Limits;
 use crate::normal::ratio::Ratio;
 
-/// A test. That 64 bits suffice is what targets check.
+/// A test. Targets check that 64 bits are enough.
 pub fn test(of: &IntTest, at: At) -> String {
     match of {
         IntTest::Constant(truth) => u8::from(*truth).to_string(),
@@ -46,13 +46,13 @@ pub fn number(of: &Int, at: At) -> String {
 
 fn constant(value: i128) -> String {
     if value == i128::from(i64::MIN) {
-        // C has no negative literals: this one's positive is none.
+        // C has no negative literals, and the absolute value of this number is none either.
         return "(-9223372036854775807LL - 1)".to_owned();
     }
     if value < 0 { format!("({value}LL)") } else { format!("{value}LL") }
 }
 
-/// The statement by which `state` becomes this, rounded down, or a fault is counted.
+/// The statement that sets `state` to this value, rounded down, or counts a fault.
 pub fn becomes(state: &str, value: &Fraction, limits: &Limits, at: At) -> String {
     let Fraction { over, under } = value;
     if limits.fits_words(over) && *under == Int::Constant(1) {
@@ -61,7 +61,7 @@ pub fn becomes(state: &str, value: &Fraction, limits: &Limits, at: At) -> String
     format!("if (!become(&{state}, {}, {})) faults.states++;", wide(over, limits, at), number(under, at))
 }
 
-/// What a state becomes can be computed: divisors and remainders are of 64 bits.
+/// True if the new value of a state can be computed: divisors and remainders have 64 bits.
 pub fn can_become(value: &Fraction, limits: &Limits) -> bool {
     fn rests(of: &Int, limits: &Limits) -> bool {
         limits.fits_words(of)
@@ -88,13 +88,13 @@ fn wide(of: &Int, limits: &Limits, at: At) -> String {
     }
 }
 
-/// Draws of 64 bits below this fall within the share.
+/// Draws of 64 bits below this are within the share.
 pub fn threshold(share: Ratio) -> String {
     let (over, under) = (share.numerator().unsigned_abs(), share.denominator().unsigned_abs());
     format!("{}ULL", (over << 64).div_ceil(under))
 }
 
-/// A field. `a` and `b` are what is compared; `p` and `v` are what a hook sees.
+/// A field. `a` and `b` are the compared entities; `p` and `v` are those that a hook sees.
 fn read(place: Place, at: At) -> String {
     match (place, at) {
         (Place::Packet(_, field), At::Hook) => packet("p->", field),
@@ -105,7 +105,7 @@ fn read(place: Place, at: At) -> String {
         (Place::Buffer(BufferField::Size), _) => "v->buffer_size".to_owned(),
         (Place::Buffer(BufferField::CurrSize), _) => "v->buffer_curr_size".to_owned(),
         (Place::Buffer(BufferField::AdmState), _) => "v->buffer_adm_state".to_owned(),
-        // A rate that the policy does not know is none, as in all engines.
+        // A rate that the policy does not know is 0, as in all engines.
         (Place::Port(PortField::Rate), _) => "0LL".to_owned(),
         (Place::Port(PortField::SchedState), _) => "v->port_sched_state".to_owned(),
     }
@@ -118,7 +118,7 @@ fn side(which: Which) -> &'static str {
     }
 }
 
-/// Policies of the kernel have one version, 0; fields that packets do not have were refused.
+/// A policy in the kernel has one version, 0; policies with fields that packets do not have were refused.
 fn packet(of: &str, field: PacketField) -> String {
     match field {
         PacketField::Value => format!("{of}value"),

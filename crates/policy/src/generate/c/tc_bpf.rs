@@ -1,4 +1,4 @@
-//! A policy as a program of tc in front of a device's queue: it drops and marks by what a packet says, and by states.
+//! A policy as a tc program before a device's queue: it drops and marks by fields of packets and by states.
 
 use super::actions::{Words, follow};
 use super::decisions::matching;
@@ -8,7 +8,7 @@ use crate::normal::expression::PacketField;
 use crate::normal::{Action, Policy, State};
 use crate::syntax::tree::SizeUnit;
 
-/// C for a policy that the target does not refuse.
+/// C for a policy that the target has accepted.
 pub fn generate(policy: &Policy) -> String {
     let (decisions, limits) = (Decisions::of(policy), policy.limits());
     let (queue, decided) = (&policy.queues()[0], &decisions.queues[0]);
@@ -21,7 +21,7 @@ pub fn generate(policy: &Policy) -> String {
         format!("tc filter add dev DEVICE egress bpf da obj {name}.o sec tc"),
     ];
     let words = Words {
-        // Of packets that wait first in, first out, the last is this one.
+        // The last packet in first-in, first-out order is the arriving one.
         drop: "x->here = 0;",
         draws: "&v->draws",
         while_there: "x->here",
@@ -53,7 +53,7 @@ fn state(of: State) -> &'static str {
     match of {
         State::QueueAdm => "v->adm_state",
         State::QueueSched => "v->sched_state",
-        // Without a buffer nothing reads or changes a buffer's.
+        // Without a buffer nothing reads or changes a buffer's state.
         State::PortSched | State::BufferAdm => "v->port_sched_state",
     }
 }

@@ -1,10 +1,10 @@
-//! Chakra execution traces, a file for each rank (Sridharan et al., Chakra, 2023; `et_def.proto` of MLCommons):
-//! messages of protocol buffers behind their lengths, first what the file says of itself, then one for each node.
+//! Chakra execution traces, one file per rank (Sridharan et al., Chakra, 2023; `et_def.proto` of MLCommons): protocol
+//! buffers, each preceded by its length, first the metadata of the file, then one message per node.
 //!
 //! ```text
-//! CHOICE Chakra: of a node both kinds of dependencies are read, `ctrl_deps` and `data_deps`: it starts when all are
-//! done. The trace's own starts (`start_time_micros`) are not: they are what a simulation is to find out.
-//! CHOICE Chakra: a computation lasts `duration_micros`; `num_ops`, which need a rate, are refused without it.
+//! CHOICE Chakra: both kinds of dependencies of a node are read, `ctrl_deps` and `data_deps`: it starts when all are
+//! complete. The recorded starts (`start_time_micros`) are ignored, because the simulation determines them.
+//! CHOICE Chakra: a computation lasts `duration_micros`; `num_ops`, which would need a rate, is refused without it.
 //! ```
 
 mod wire;
@@ -18,20 +18,20 @@ use wire::{Fields, Value, delimited};
 pub struct Node {
     /// Its number in the rank's file.
     pub id: u64,
-    /// The numbers of those that must be done before it starts.
+    /// The numbers of nodes that must be complete before it starts.
     pub after: Vec<u64>,
-    /// What it does.
+    /// Its activity.
     pub what: What,
 }
 
-/// What a node does.
+/// The activity of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// Nothing: `METADATA_NODE`.
     Nothing,
     /// A computation: `COMP_NODE`.
     Compute(Span),
-    /// Memory is read or written, without the processor: `MEM_LOAD_NODE`, `MEM_STORE_NODE`.
+    /// A memory access, without the processor: `MEM_LOAD_NODE`, `MEM_STORE_NODE`.
     Memory(Span),
     /// A message to another rank: `COMM_SEND_NODE`.
     Send {
@@ -51,47 +51,47 @@ pub enum What {
         /// Its tag.
         tag: u32,
     },
-    /// What ranks do together: `COMM_COLL_NODE`.
+    /// A collective operation: `COMM_COLL_NODE`.
     Collective {
-        /// Which operation.
+        /// Its kind.
         kind: Collective,
         /// Bytes of the whole vector.
         size: u64,
-        /// The process group; none: all ranks.
+        /// The process group; `None`: all ranks.
         group: Option<String>,
-        /// Of a broadcast: the rank that has the vector, if it is said.
+        /// For a broadcast, the rank that has the vector, if given.
         root: Option<u32>,
     },
 }
 
-/// Collective operations that are read.
+/// The supported collective operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collective {
-    /// All have the sum of all vectors.
+    /// All ranks get the sum of all vectors.
     AllReduce,
-    /// All have all pieces.
+    /// All ranks get all pieces.
     AllGather,
-    /// One has a vector, then all do.
+    /// One rank has a vector, and all get it.
     Broadcast,
-    /// Every rank has a piece for every other.
+    /// Every rank has a piece for every other rank.
     AllToAll,
-    /// Every rank has a piece of the sum.
+    /// Every rank gets a piece of the sum.
     ReduceScatter,
 }
 
-/// What a node says of itself by name.
+/// The named attributes of a node.
 #[derive(Default)]
 struct Attributes {
     kind: Option<u64>,
     size: Option<u64>,
     src: Option<u64>,
     dst: Option<u64>,
-    /// Where it is named: which, if that is a number.
+    /// Present if the node has this attribute; the inner value, if that is a number.
     tag: Option<Option<u64>>,
-    /// It has operations, or something that is no number of them.
+    /// The node has a number of operations, or something else under that name.
     ops: bool,
     group: Option<String>,
-    /// Only some dimensions of a network take part.
+    /// Only some dimensions of the network take part.
     partly: bool,
 }
 
@@ -108,10 +108,10 @@ const KINDS: [&str; 10] = [
     "BARRIER",
 ];
 
-/// The nodes of a rank's file, in its order.
+/// The nodes of a rank's file, in order.
 ///
 /// # Errors
-/// If it is not of that format, or holds what is not supported: which node.
+/// If the file is not of that format, or a node has something unsupported; with the node.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Node>, ParseError> {
     let broken = || {
         let hint =
@@ -206,14 +206,14 @@ fn collective(attributes: &Attributes) -> Result<What, String> {
 }
 
 impl Attributes {
-    /// Size, the other rank and the tag of a message.
+    /// Size, other rank and tag of a message.
     fn rank(&self, other: Option<u64>) -> Option<(u64, u32, u32)> {
         let tag = u32::try_from(self.tag.unwrap_or(Some(0))?).ok()?;
         Some((self.size?, u32::try_from(other?).ok()?, tag))
     }
 }
 
-/// A named value of a node; names that mean nothing here are passed over.
+/// Reads a named attribute of a node; unknown names are ignored.
 fn attribute(bytes: &[u8], out: &mut Attributes) -> Option<()> {
     let (mut name, mut value) = (&[][..], None);
     for field in Fields(bytes) {
@@ -224,7 +224,7 @@ fn attribute(bytes: &[u8], out: &mut Attributes) -> Option<()> {
         }
     }
     let number = || match value? {
-        // Zigzag.
+        // Signed numbers are zigzag-encoded.
         (15 | 17, Value::Number(number)) => Some(number >> 1 ^ (number & 1).wrapping_neg()),
         (7 | 9 | 11 | 13 | 19 | 21 | 23 | 25 | 27, Value::Number(number)) => Some(number),
         _ => None,

@@ -1,9 +1,9 @@
-//! Protocol buffers as they are on the wire: fields, each a number and a value (Google, Protocol Buffers, Encoding).
+//! The wire format of protocol buffers: fields, each a number and a value (Google, Protocol Buffers, Encoding).
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value<'a> {
-    /// A varint, or a number of fixed length.
+    /// A varint, or a fixed-length number.
     Number(u64),
     /// Text, bytes, a message or packed numbers.
     Bytes(&'a [u8]),
@@ -38,7 +38,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The fields of a message; `None` where it is not one.
+/// The fields of a message; `None` where the bytes are not one.
 pub(super) struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Iterator for Fields<'a> {
@@ -76,7 +76,7 @@ fn field<'a>(rest: &mut &'a [u8]) -> Option<(u64, Value<'a>)> {
     Some((key >> 3, value))
 }
 
-/// Bytes behind their number.
+/// Bytes preceded by their length.
 pub(super) fn delimited<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let count = usize::try_from(varint(rest)?).ok()?;
     let (bytes, left) = rest.split_at_checked(count)?;
@@ -84,7 +84,7 @@ pub(super) fn delimited<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(bytes)
 }
 
-/// Seven bits in each byte, the lowest first; the eighth says that there are more.
+/// Seven bits per byte, the lowest first; the eighth bit is set if more bytes follow.
 fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0u64;
     for shift in (0..64).step_by(7) {

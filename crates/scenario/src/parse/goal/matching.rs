@@ -1,20 +1,21 @@
-//! Which send goes to which receive: first to first of those between the same ranks with the same tag.
+//! Matches sends and receives: the first with the first among those between the same ranks with the same tag.
 
 use super::{Op, What};
 use crate::parse::ParseError;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Of one pair of ranks and one tag: sends and receives that have no partner yet; one of both is empty.
+/// The unmatched sends and receives of a pair of ranks and a tag. At least one of the two queues is empty.
 #[derive(Default)]
 struct Open {
     sends: VecDeque<u32>,
     recvs: VecDeque<u32>,
 }
 
-/// By operation: of a send its receive, of a receive its send. `place`: what the number of an operation is.
+/// For each operation its partner: for a send its receive, for a receive its send. `place`: what the numbers of
+/// operations are, for messages.
 ///
 /// # Errors
-/// The first without a partner, or that differs from it.
+/// The first operation without a partner, or with a partner of another size.
 pub(crate) fn partners(ops: &[Op], place: &str) -> Result<Vec<Option<u32>>, ParseError> {
     let mut partners = vec![None; ops.len()];
     let mut open: BTreeMap<(u32, u32, u32), Open> = BTreeMap::new();
@@ -60,7 +61,7 @@ pub(crate) fn partners(ops: &[Op], place: &str) -> Result<Vec<Option<u32>>, Pars
     Err(ParseError::new(op.line as usize, reason, hint))
 }
 
-/// Both are of one size.
+/// Checks that a send and its receive have the same size.
 fn alike(op: &Op, partner: &Op, place: &str) -> Result<(), ParseError> {
     let size = |op: &Op| match op.what {
         What::Send { size, .. } | What::Recv { size, .. } => size,

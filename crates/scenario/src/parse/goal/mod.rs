@@ -7,12 +7,12 @@
 //! - `b requires a`: b starts once a has finished; `b irequires a`: once a has started.
 //!
 //! ```text
-//! CHOICE LogGOPSim §3: the text form alone is read; the binary form is that of one program.
-//! CHOICE LogGOPSim §3: the k-th send from one rank to another with some tag matches the k-th receive of it, in the
-//! order of the file. A receive from any source or of any tag takes what comes first, which a file does not say: it is
-//! refused.
-//! CHOICE ATLAHS §3: numbers after `nic` are read and mean nothing: a host has one link.
-//! CHOICE GOAL: `tag` is 0 and `cpu` is 0 where they are not given.
+//! CHOICE LogGOPSim §3: only the text form is read; the binary form is internal to one program.
+//! CHOICE LogGOPSim §3: the k-th send from one rank to another with some tag matches the k-th such receive, in file
+//! order. A receive from any source or of any tag takes the message that arrives first, which a file does not
+//! determine: it is refused.
+//! CHOICE ATLAHS §3: numbers after `nic` are read and have no effect: a host has one link.
+//! CHOICE GOAL: `tag` and `cpu` are 0 by default.
 //! ```
 
 mod matching;
@@ -28,34 +28,34 @@ use tokens::{Token, Tokens};
 /// A trace, with every send matched to its receive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// How many ranks there are.
+    /// Number of ranks.
     pub ranks: u32,
     /// The operations of all ranks, in the order of the file.
     pub ops: Vec<Op>,
-    /// By operation: of a send its receive, of a receive its send.
+    /// For each send its receive, for each receive its send.
     pub partners: Vec<Option<u32>>,
 }
 
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// Where it stands: its line, or the number that its file gives it.
+    /// Its line, or its number in the file.
     pub line: u32,
-    /// Whose it is.
+    /// The rank that it belongs to.
     pub rank: u32,
-    /// Which of the rank's processors it needs; none: a computation that needs none. Messages have one, which they
-    /// need for their overhead.
+    /// The processor of the rank that it needs; `None`: a computation without a processor. Messages need one for their
+    /// overhead.
     pub cpu: Option<u32>,
-    /// What is done.
+    /// Its activity.
     pub what: What,
-    /// Positions of those that it waits for, and how far they must be.
+    /// Positions of its predecessors, and whether it waits for their starts or ends.
     pub after: Vec<(u32, Wait)>,
 }
 
-/// What an operation does.
+/// The activity of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A message goes to another rank.
+    /// A message to another rank.
     Send {
         /// Bytes.
         size: u64,
@@ -64,7 +64,7 @@ pub enum What {
         /// Its tag.
         tag: u32,
     },
-    /// A message comes from another rank.
+    /// A message from another rank.
     Recv {
         /// Bytes.
         size: u64,
@@ -73,24 +73,24 @@ pub enum What {
         /// Its tag.
         tag: u32,
     },
-    /// A processor is busy.
+    /// A computation.
     Calc {
-        /// For so long.
+        /// Its duration.
         lasts: Span,
     },
 }
 
-/// How far an operation must be for another to start.
+/// Whether an operation waits for the start or the end of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wait {
-    /// `requires`: it has finished.
+    /// `requires`: the other one has finished.
     Done,
-    /// `irequires`: it has started.
+    /// `irequires`: the other one has started.
     Started,
 }
 
 impl Trace {
-    /// How many messages there are.
+    /// Number of messages.
     pub fn messages(&self) -> usize {
         self.sizes().count()
     }
@@ -108,16 +108,16 @@ impl Trace {
     }
 }
 
-/// The largest message, bytes, and the longest computation, ns: an hour.
+/// Largest message in bytes, and longest computation in ns: an hour.
 const LARGEST: u64 = super::flows::LARGEST_FLOW;
 const LONGEST: u64 = 3_600_000_000_000;
 
 const OPERATIONS: &str = "operations are `send 8b to 1 tag 0`, `recv 8b from 1 tag 0` and `calc 100`";
 
-/// The trace that a text holds.
+/// Reads a trace.
 ///
 /// # Errors
-/// The first line that is not GOAL, names what does not exist, or sends or receives what nothing matches.
+/// The first line that is not GOAL, refers to something that does not exist, or has an unmatched send or receive.
 pub fn parse(text: &str) -> Result<Trace, ParseError> {
     let mut tokens = Tokens::new(text)?;
     let first = tokens.next("`num_ranks`")?;
@@ -147,7 +147,7 @@ pub fn parse(text: &str) -> Result<Trace, ParseError> {
     Ok(Trace { ranks, ops, partners })
 }
 
-/// The operations of a rank, to the end of its block.
+/// The operations of a rank, up to the end of its block.
 fn block<'a>(
     tokens: &mut Tokens<'a>,
     (rank, ranks): (u32, u32),
@@ -250,7 +250,7 @@ fn size(tokens: &mut Tokens<'_>) -> Result<u64, ParseError> {
     }
 }
 
-/// A rank that is not this one.
+/// A rank other than this one.
 fn other(tokens: &mut Tokens<'_>, (rank, ranks): (u32, u32)) -> Result<u32, ParseError> {
     let token = tokens.next("a rank")?;
     if token.text == "-1" {

@@ -1,4 +1,4 @@
-//! The words of a GOAL trace, with their lines. Blanks and line ends divide words, and mean nothing else.
+//! The words of a GOAL trace, with their lines. Blanks and line ends only separate words.
 
 use crate::parse::ParseError;
 
@@ -9,7 +9,7 @@ pub(super) struct Token<'a> {
     pub line: usize,
 }
 
-/// What is left of a text.
+/// The rest of a text.
 #[derive(Debug)]
 pub(super) struct Tokens<'a> {
     rest: &'a str,
@@ -25,12 +25,12 @@ impl<'a> Tokens<'a> {
         Ok(tokens)
     }
 
-    /// The next one, which stays.
+    /// The next token, without consuming it.
     pub fn peek(&self) -> Option<Token<'a>> {
         self.next
     }
 
-    /// The next one; an error names what was expected if there is none.
+    /// The next token. `what` was expected, for the error if there is none.
     pub fn next(&mut self, what: &str) -> Result<Token<'a>, ParseError> {
         let Some(token) = self.next else {
             return Err(ParseError::new(self.line, format!("the trace ends where {what} is expected"), ""));
@@ -39,7 +39,7 @@ impl<'a> Tokens<'a> {
         Ok(token)
     }
 
-    /// The next one is this word.
+    /// Checks that the next token is this word.
     pub fn expect(&mut self, word: &str) -> Result<(), ParseError> {
         let token = self.next(&format!("`{word}`"))?;
         if token.text == word { Ok(()) } else { Err(token.wrong(&format!("is not `{word}`"), "")) }
@@ -61,7 +61,7 @@ impl<'a> Tokens<'a> {
         Ok(())
     }
 
-    /// Bytes of the word that begins here.
+    /// Length in bytes of the word that begins here.
     fn word(&self) -> usize {
         let ends = |(at, c): &(usize, char)| {
             let rest = &self.rest[*at..];
@@ -70,7 +70,7 @@ impl<'a> Tokens<'a> {
         self.rest.char_indices().find(ends).map_or(self.rest.len(), |(at, _)| at)
     }
 
-    /// Blanks and comments.
+    /// Skips blanks and comments.
     fn skip(&mut self) -> Result<(), ParseError> {
         loop {
             let blank = self.rest.len() - self.rest.trim_start().len();

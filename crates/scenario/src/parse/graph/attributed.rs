@@ -1,13 +1,12 @@
-//! Nodes and edges with attributes, as GraphML and GML have them, and what the attributes mean here.
+//! Nodes and edges with attributes, as in GraphML and GML, and the meaning of their attributes.
 //!
-//! Rates are read from the attributes `rate`, `bandwidth`, `capacity`, `LinkSpeedRaw`, or, of the Topology Zoo,
-//! `LinkSpeed` with `LinkSpeedUnits`, or a `LinkLabel` that is a rate (`10 Gbps`); delays from `delay`, `latency`,
-//! and, if the scenario wants, from the nodes' `Latitude` and `Longitude`. Rates have units or are a plain number of
-//! bits per second. An edge without a rate leaves it to the scenario. Nodes are called by their `label`, or by their
-//! id where two have the same.
-// CHOICE Topology Zoo §III: nodes of other networks (`Internal` 0) and those that stand for a medium that many share
-// (`hyperedge` 1) are routers like the others, as FNSS has them. Other reading: to leave them out, which takes many
-// maps apart.
+//! Rates are read from the attributes `rate`, `bandwidth`, `capacity`, `LinkSpeedRaw`, or, in the Topology Zoo, from
+//! `LinkSpeed` with `LinkSpeedUnits`, or a `LinkLabel` that is a rate (`10 Gbps`); delays from `delay`, `latency`, and,
+//! with `geographic` in the scenario, from the nodes' `Latitude` and `Longitude`. Rates have units or are plain numbers
+//! of bits per second. An edge without a rate gets that of the scenario. The name of a node is its `label`, or its id
+//! if two nodes have the same label.
+// CHOICE Topology Zoo §III: nodes of other networks (`Internal` 0), and nodes that stand for a shared medium
+// (`hyperedge` 1), are routers like the others, as in FNSS. Other reading: to omit them, which disconnects many maps.
 
 use super::{RawGraph, RawLink, delay, rate};
 use crate::parse::{ParseError, decimal, quoted};
@@ -18,7 +17,7 @@ use thalweg_units::{Rate, Span};
 /// Attributes that are read, by name in lower case, with the lines of their values.
 pub(super) type Attributes = BTreeMap<&'static str, (usize, String)>;
 
-/// The attributes of nodes and edges that say something here.
+/// The attributes of nodes and edges that are used.
 const KNOWN: [&str; 12] = [
     "label",
     "latitude",
@@ -50,19 +49,19 @@ struct Edge {
     attributes: Attributes,
 }
 
-/// What a file has of them, in its order.
+/// The nodes and edges of a file, in order.
 #[derive(Default)]
 pub(super) struct Attributed {
     nodes: Vec<Node>,
     /// Node id → number.
     numbers: BTreeMap<String, u32>,
     edges: Vec<Edge>,
-    /// Of edges: values of attributes that an edge does not give.
+    /// Default values of edge attributes.
     pub(super) defaults: Attributes,
 }
 
 impl Attributed {
-    /// A further node.
+    /// Adds a node.
     pub(super) fn node(&mut self, line: usize, id: String, attributes: Attributes) -> Result<(), ParseError> {
         let next = self.nodes.len() as u32;
         if self.numbers.insert(id.clone(), next).is_some() {
@@ -72,12 +71,12 @@ impl Attributed {
         Ok(())
     }
 
-    /// A further edge; its nodes may follow.
+    /// Adds an edge, whose nodes may follow later in the file.
     pub(super) fn edge(&mut self, line: usize, ends: [String; 2], directed: bool, attributes: Attributes) {
         self.edges.push(Edge { line, ends, directed, attributes });
     }
 
-    /// Every edge has a direction, or none has.
+    /// Checks that either all edges are directed or none.
     pub(super) fn direct(&mut self, directed: bool) {
         self.edges.iter_mut().for_each(|edge| edge.directed = directed);
     }
@@ -89,18 +88,18 @@ impl Attributed {
         self.edges.last_mut().map(|edge| &mut edge.attributes)
     }
 
-    /// Every node is a router.
+    /// The graph with every node as a router.
     pub(super) fn graph(&self) -> Result<RawGraph, ParseError> {
         let graph = RawGraph::new(0, self.nodes.len() as u32, self.links()?)?;
         Ok(RawGraph { names: self.names(), ..graph })
     }
 
-    /// The edges as links, in their order. An edge from a node to itself is none. Where edges have a direction, one
-    /// each way makes one link, for links go both ways.
+    /// The edges as links, in order. An edge from a node to itself is left out. If edges are directed, one in each
+    /// direction makes one link, because links are duplex.
     fn links(&self) -> Result<Vec<RawLink>, ParseError> {
         let places: Vec<Option<Place>> = self.nodes.iter().map(|n| Place::of(&n.attributes)).collect();
         let mut links: Vec<RawLink> = Vec::new();
-        // Directed edges without their other direction yet, by their ends.
+        // Directed edges whose reverse has not been found yet, by their ends.
         let mut single: BTreeMap<(u32, u32), VecDeque<usize>> = BTreeMap::new();
         for edge in &self.edges {
             let node = |id: &String| {
@@ -139,8 +138,8 @@ impl Attributed {
         Ok(links)
     }
 
-    /// The label where it is fit and no other node has it, else the id; what two would still be called gets its id
-    /// behind it.
+    /// The name of each node: its label if that is valid and unique, else its id. Names that are still equal get the
+    /// number of the node appended.
     fn names(&self) -> Vec<String> {
         let label = |n: &Node| n.attributes.get("label").and_then(|(_, label)| fit(label));
         let labels: Vec<Option<String>> = self.nodes.iter().map(label).collect();
@@ -166,7 +165,7 @@ impl Attributed {
     }
 }
 
-/// Where a node is, in degrees.
+/// Coordinates of a node, in degrees.
 #[derive(Clone, Copy)]
 struct Place {
     latitude: f64,
@@ -182,9 +181,9 @@ impl Place {
         Some(Self { latitude: degrees("latitude", 90.0)?, longitude: degrees("longitude", 180.0)? })
     }
 
-    /// Light in fibre along the great circle.
-    // CHOICE: of a map without fibres. 200 000 km/s on a sphere of 6371 km, rounded to a nanosecond. Other reading:
-    // longer by a factor, for fibres follow roads and coasts; there is no such factor in the maps.
+    /// Propagation delay along the great circle.
+    // CHOICE: the maps do not give the lengths of fibres. 200 000 km/s on a sphere of 6371 km, rounded to a nanosecond.
+    // Other reading: longer by a factor, because fibres follow roads and coasts; the maps give no such factor.
     fn delay_to(self, other: Self) -> Span {
         let [p, q] = [self.latitude, other.latitude].map(f64::to_radians);
         let half = |angle: f64| {
@@ -198,18 +197,18 @@ impl Place {
     }
 }
 
-/// The rate of an edge whose attributes are these.
+/// The rate of an edge with these attributes.
 fn link_rate<'a>(
     value: impl Fn(&'static str) -> Option<&'a (usize, String)>,
 ) -> Result<Option<Rate>, ParseError> {
     for name in ["rate", "bandwidth", "capacity", "linkspeedraw"] {
         if let Some((line, text)) = value(name).filter(|(_, text)| !text.is_empty()) {
-            // Topology collections write 1.0E10.
+            // Topology collections write numbers such as 1.0E10.
             let plain = decimal(text).and_then(|d| d.scaled(1)).filter(|bps| (1..1 << 60).contains(bps));
             return rate(*line, plain.map(|bps| bps.to_string()).as_deref().unwrap_or(text)).map(Some);
         }
     }
-    // What people wrote on pictures: where it is no rate, there is none.
+    // Labels are free text: one that is not a rate gives none.
     let text = |name| value(name).map_or("", |(_, text)| text.as_str());
     Ok(written(&format!("{}{}", text("linkspeed"), text("linkspeedunits")))
         .or_else(|| written(text("linklabel"))))

@@ -1,26 +1,27 @@
 //! GML (Himsolt, "GML: A portable Graph File Format", Universität Passau, 1997), as topology collections use it: a
-//! `graph` of `node`s with an `id` and `edge`s from `source` to `target`; what their other keys mean is in
-//! `attributed.rs`. Lists within nodes and edges (`graphics`) and keys that say nothing here are not read.
-// CHOICE GML §3: texts are UTF-8, and `&` stands for itself where no entity follows; keys may have `_-.:`; a `#` before
-// a key or value begins a comment. Other reading: ASCII with entities only, which refuses half of the Topology Zoo.
+//! `graph` of `node`s with an `id` and `edge`s from `source` to `target`; the meaning of their other keys is in
+//! `attributed.rs`. Lists within nodes and edges (`graphics`) and unknown keys are ignored.
+// CHOICE GML §3: texts are UTF-8, and an `&` that begins no entity stands for itself; keys may have `_-.:`; a `#`
+// before a key or value begins a comment. Other reading: ASCII with entities only, which refuses half of the Topology
+// Zoo.
 
 use super::RawGraph;
 use super::attributed::{Attributed, Attributes, known};
 use crate::parse::{ParseError, quoted};
 use std::borrow::Cow;
 
-/// Nodes with one link are hosts; they get the first numbers, in their order.
+/// Reads a graph in which nodes with one link are hosts, which get the first numbers in the order of the file.
 ///
 /// # Errors
-/// The first key that is not what it should be.
+/// The first invalid key.
 pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
     map(text)?.with_leaves_as_hosts()
 }
 
-/// Every node is a router, leaves too.
+/// Reads a graph in which every node is a router, leaves too.
 ///
 /// # Errors
-/// The first key that is not what it should be.
+/// The first invalid key.
 pub fn map(text: &str) -> Result<RawGraph, ParseError> {
     read(text)?.graph()
 }
@@ -58,7 +59,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// With the line on which it begins.
+    /// The next token, with the line on which it begins.
     fn next(&mut self) -> Result<Option<(usize, Token<'a>)>, ParseError> {
         self.skip_blanks();
         let line = self.line;
@@ -87,7 +88,7 @@ impl<'a> Tokens<'a> {
     }
 }
 
-/// A list that is open.
+/// An open list.
 enum List {
     Graph,
     Node { id: Option<String>, attributes: Attributes },
@@ -96,7 +97,7 @@ enum List {
 }
 
 impl List {
-    /// Of the list `key` in this one (`None`: the file).
+    /// The list that `key` opens within another list (`None`: at the top of the file).
     fn within(outer: Option<&Self>, key: &str) -> Self {
         match (outer, key) {
             (None, "graph") => Self::Graph,
@@ -127,7 +128,7 @@ impl List {
     }
 }
 
-/// What an open list has come to.
+/// Adds the node or edge of a list that ends here.
 fn close(found: &mut Attributed, line: usize, list: List) -> Result<(), ParseError> {
     let need = |what: &str, key: &str, value: Option<String>| {
         value.ok_or_else(|| ParseError::new(line, format!("{what} has no `{key}`"), ""))
@@ -182,7 +183,7 @@ fn read(text: &str) -> Result<Attributed, ParseError> {
                 continue;
             }
             Some((_, Token::Word(word))) => word.to_owned(),
-            // `AT&T` is what it is.
+            // An `&` as in `AT&T` stands for itself.
             Some((_, Token::Text(text))) => {
                 quick_xml::escape::unescape(text).unwrap_or(Cow::Borrowed(text)).into()
             }

@@ -1,5 +1,5 @@
-//! GraphML, as much of it as topology collections use: nodes, edges, `<data>` with keys and their defaults. What the
-//! attributes mean is in `attributed.rs`.
+//! GraphML, as far as topology collections use it: nodes, edges, `<data>` with keys and their defaults. The meaning of
+//! attributes is in `attributed.rs`.
 
 use super::RawGraph;
 use super::attributed::{Attributed, Attributes, known};
@@ -8,24 +8,24 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use std::collections::BTreeMap;
 
-/// What a `<data>` belongs to.
+/// The element that a `<data>` belongs to.
 enum Inside {
     Graph,
     Node,
     Edge,
-    /// A `<key>`, whose `<default>` it is.
+    /// A `<key>`, for its `<default>`.
     Key,
-    /// A `<port>` of a node: nothing that is looked at.
+    /// A `<port>` of a node, whose data is ignored.
     Port,
 }
 
 struct Document {
     /// Key id → attribute name, in lower case.
     keys: BTreeMap<String, String>,
-    /// The key being read, if it is one of edges.
+    /// The key being read, if it is a key of edges.
     key: Option<&'static str>,
     found: Attributed,
-    /// Edges that do not say otherwise are directed.
+    /// True if edges are directed by default.
     directed: bool,
     inside: Inside,
     /// The `<data>` being read: its attribute name and its text so far.
@@ -127,23 +127,23 @@ impl Document {
     }
 }
 
-/// What the XML reader says, without the line that it does not know.
+/// The message of the XML reader, without its line, which it does not know.
 fn xml(line: usize, e: &quick_xml::Error) -> ParseError {
     ParseError::new(line, format!("this is not XML: {}", quoted(&e.to_string())), "")
 }
 
-/// Nodes with one link are hosts; they get the first numbers, in their order.
+/// Reads a graph in which nodes with one link are hosts, which get the first numbers in the order of the file.
 ///
 /// # Errors
-/// The first tag that is not what it should be.
+/// The first invalid tag.
 pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
     map(text)?.with_leaves_as_hosts()
 }
 
-/// Every node is a router, leaves too.
+/// Reads a graph in which every node is a router, leaves too.
 ///
 /// # Errors
-/// The first tag that is not what it should be.
+/// The first invalid tag.
 pub fn map(text: &str) -> Result<RawGraph, ParseError> {
     read(text)?.graph()
 }
@@ -161,7 +161,7 @@ fn read(text: &str) -> Result<Attributed, ParseError> {
     };
     let mut reader = Reader::from_str(text);
     let (mut line, mut counted, mut open) = (1usize, 0usize, Vec::new());
-    // Lines are counted once, from event to event.
+    // Lines are counted incrementally, from event to event.
     let mut line_at = |at: u64| {
         let at = (at as usize).clamp(counted, text.len());
         line += text.as_bytes()[counted..at].iter().filter(|b| **b == b'\n').count();
@@ -260,7 +260,7 @@ mod tests {
             nodes.concat()
         );
         assert_eq!(parse(&text).expect("reads").names, ["n1", "n2", "n7", "Café & Bar"]);
-        // Node 7 has the label of node 1: what is left for it is what node 3 is called.
+        // Node 7 has the same label as node 1, and its id is the label of node 3, so it needs another name.
         let nodes = [node("1", "Oslo"), node("7", "Oslo"), node("3", "7"), "<node id='x y'/>".into()];
         let text =
             format!("<graphml><key id='d' attr.name='label'/><graph>{}</graph></graphml>", nodes.concat());

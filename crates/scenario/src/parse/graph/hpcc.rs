@@ -1,6 +1,6 @@
-//! The topology file of the HPCC ns-3 simulator and of those that were made from it: a header, the switches' ids,
-//! then one link per line: `src dst rate delay error_rate`. What follows the links is not read: the files that the
-//! simulator comes with have links left over from larger networks there, and an explanation of the format.
+//! The topology file of the HPCC ns-3 simulator and of its derivatives: a header, the switches' ids, then one link per
+//! line: `src dst rate delay error_rate`. Lines after the announced links are ignored: in the simulator's own files
+//! these are links of larger networks and an explanation of the format.
 //!
 //! | header | simulator |
 //! |---|---|
@@ -12,7 +12,7 @@ use super::{RawGraph, RawLink};
 use crate::parse::{ParseError, decimal, field, lines, quoted};
 use thalweg_units::{Rate, Span};
 
-/// What the first line announces.
+/// The numbers in the first line.
 struct Header {
     nodes: u32,
     switches: u32,
@@ -54,10 +54,10 @@ fn header(line: usize, row: &str) -> Result<Header, ParseError> {
     Ok(Header { nodes, switches, links: links as usize })
 }
 
-/// Nodes keep their order: hosts get the first numbers.
+/// Reads a graph. Hosts get the first numbers; otherwise nodes keep their order.
 ///
 /// # Errors
-/// The first line that is not what it should be; links that lose packets at random.
+/// The first invalid line; links that lose packets at random.
 pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
     let mut rows = lines(text);
     let Some((line, first)) = rows.next() else {
@@ -126,7 +126,7 @@ pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
         ));
     }
     let graph = RawGraph::new(nodes - switches, nodes, links)?;
-    // Where the file does not number hosts first, its numbers live on in the names.
+    // If the file does not number its hosts first, its numbers are kept as names.
     let kept = number.iter().copied().eq(0..nodes);
     let ids = (0..nodes).map(|id| format!("n{id}")).collect();
     Ok(RawGraph { names: if kept { Vec::new() } else { super::in_order(ids, &number) }, ..graph })

@@ -1,18 +1,19 @@
 //! Trees of csg-htsim (`.topo`): a header, `Nodes`, `Tiers` (2 or 3) and `Podsize`, then a section `Tier n` for the
-//! ToRs (0), what is above them (1) and the core (2). Keys are read in any case; `#` begins a comment.
+//! ToRs (0), the switches above them (1) and the core (2). Keys are case-insensitive; `#` begins a comment.
 //!
 //! | key of a tier | what |
 //! |---|---|
 //! | `Downlink_speed_Gbps`, `Downlink_Latency_ns` | of the links below it |
 //! | `Radix_Down`, `Radix_Up` | its switches' ports; the top tier has no `Radix_Up` |
 //! | `Bundle` | parallel links to each switch below; 1 if not given |
-//! | `Oversubscribed` | what comes from below over what goes up, in bit/s; 1 if not given |
+//! | `Oversubscribed` | rate from below over rate to above, in bit/s; 1 if not given |
 //! | `Switch_Latency_ns` | of its switches; 0 if not given |
 //!
-//! Hosts are numbered as there: ToR by ToR. Core switch `c` is linked to the switch `c mod n` of every pod that has
-//! `n` of the middle tier.
-// CHOICE: a switch's latency is half on each link that it has. A packet enters by one and leaves by another,
-// so it takes as long as there. Other reading: on the link by which it leaves, which takes two delays per link.
+//! Hosts are numbered as in csg-htsim: ToR by ToR. Core switch `c` is linked to the switch `c mod n` of every pod with
+//! `n` switches of the middle tier.
+// CHOICE: half of a switch's latency is added to each of its links. A packet arrives over one and leaves over another,
+// so the sum is the same. Other reading: all of it on the link by which the packet leaves, which needs two delays per
+// link.
 
 use super::{RawGraph, RawLink};
 use crate::parse::{ParseError, field, lines, quoted};
@@ -30,7 +31,7 @@ const KEYS: [&str; 7] = [
     "switch_latency_ns",
 ];
 const BEGIN: &str = "a file begins with `Nodes`, `Tiers` and `Podsize`; sections `Tier 0`, `Tier 1` follow";
-/// The largest latency is a second; no switch has more ports than this.
+/// Largest latency (a second), and largest number of ports.
 const MOST: u64 = 1_000_000_000;
 const MOST_PORTS: u64 = 100_000;
 
@@ -75,7 +76,7 @@ impl Section {
         self.values.get(key).map_or(other, |(_, value)| *value)
     }
 
-    /// A value above zero.
+    /// The value of a key, which must be positive.
     fn need(&self, key: &str) -> Result<u64, ParseError> {
         match self.values.get(key) {
             Some((_, value)) if *value > 0 => Ok(*value),
@@ -84,7 +85,7 @@ impl Section {
         }
     }
 
-    /// The line of a key, or of the section.
+    /// The line of a key; without it, of the section.
     fn at(&self, key: &str) -> usize {
         self.values.get(key).map_or(self.line, |(line, _)| *line)
     }
@@ -96,10 +97,10 @@ impl Section {
     }
 }
 
-/// A network of switches in tiers.
+/// Reads a network of switches in tiers.
 ///
 /// # Errors
-/// The first line that is not what it should be; tiers that do not fit each other.
+/// The first invalid line; tiers that do not fit each other.
 pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
     let (header, tiers) = sections(text)?;
     let [nodes, pod] = [header.need("nodes")?, header.need("podsize")?];
@@ -114,7 +115,7 @@ pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
     build(nodes, pod, &tiers)
 }
 
-/// The header, and every tier.
+/// The header and the tiers.
 fn sections(text: &str) -> Result<(Section, Vec<Section>), ParseError> {
     let (mut header, mut found) = (Section::default(), BTreeMap::new());
     let mut open: Option<u64> = None;
@@ -158,7 +159,7 @@ fn sections(text: &str) -> Result<(Section, Vec<Section>), ParseError> {
     Ok((header, tiers))
 }
 
-/// `whole / part`, where that is a whole number.
+/// `whole / part`, if that is a whole number.
 fn divide(section: &Section, key: &str, whole: u64, part: u64, what: &str) -> Result<u64, ParseError> {
     if part > 0 && whole.is_multiple_of(part) {
         return Ok(whole / part);
@@ -166,7 +167,7 @@ fn divide(section: &Section, key: &str, whole: u64, part: u64, what: &str) -> Re
     Err(ParseError::new(section.at(key), format!("{whole} {what} cannot be divided by {part}"), ""))
 }
 
-/// What a radix must be, and is not.
+/// Checks that a radix has the only possible value.
 fn expect(section: &Section, key: &str, wanted: u64, why: &str) -> Result<(), ParseError> {
     let given = section.need(key)?;
     if given == wanted {
@@ -268,7 +269,7 @@ fn build(nodes: u64, pod: u64, tiers: &[Section]) -> Result<RawGraph, ParseError
 mod tests {
     use super::*;
 
-    /// Made up: two tiers, four to one, switches that take their time.
+    /// Made up: two tiers, four to one, switches with a latency.
     const LEAVES: &str = "# a rack or two\nNodes 8\nTiers 2\nPodsize 8\n\nTier 0\n\
         Downlink_speed_Gbps 100\nRadix_Down 4\n\
         Radix_Up 2\nDownlink_Latency_ns 500\nSwitch_Latency_ns 100\nOversubscribed 2\n\

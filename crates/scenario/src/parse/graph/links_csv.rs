@@ -1,6 +1,6 @@
-//! `a,b[,rate,delay]` with a header, nodes by number or by name; hosts are the nodes with one link and come first. If
-//! all nodes are numbers, these are kept; names get numbers in the order in which they appear. A cell without a rate
-//! or delay leaves it to the scenario.
+//! `a,b[,rate,delay]` with a header, nodes by number or by name. Nodes with one link are hosts and come first. If all
+//! nodes are numbers, these are kept; names get numbers in the order in which they appear. An empty cell for rate or
+//! delay means that of the scenario.
 
 use super::{RawGraph, RawLink, delay, rate};
 use crate::parse::{ParseError, csv, field, quoted};
@@ -8,10 +8,10 @@ use crate::topology::names::fit;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Nodes with one link are hosts.
+/// Reads a graph in which nodes with one link are hosts.
 ///
 /// # Errors
-/// The first line that is not a link, or nodes that are not numbered hosts first.
+/// The first invalid line, or nodes whose numbers do not begin with the hosts.
 pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
     match read(text)? {
         (links, None) => {
@@ -22,10 +22,10 @@ pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
     }
 }
 
-/// Every node is a router, leaves too. Numbers need not be without gaps: they live on in the names.
+/// Reads a graph in which every node is a router, leaves too. Numbers may have gaps: they are kept as names.
 ///
 /// # Errors
-/// The first line that is not a link.
+/// The first invalid line.
 pub fn map(text: &str) -> Result<RawGraph, ParseError> {
     match read(text)? {
         (links, Some(names)) => named(links, names),
@@ -43,7 +43,7 @@ fn named(links: Vec<RawLink>, names: Vec<String>) -> Result<RawGraph, ParseError
     Ok(RawGraph { names, ..graph })
 }
 
-/// The links, and what their ends are called unless all are numbers.
+/// The links, and the names of their ends unless all are numbers.
 fn read(text: &str) -> Result<(Vec<RawLink>, Option<Vec<String>>), ParseError> {
     let mut rows = csv::rows(text);
     let hint = "expected the header `a,b` or `a,b,rate,delay`";

@@ -1,4 +1,4 @@
-//! Graph files. Every reader gives a [`RawGraph`]: hosts first, rates and delays where the file has them.
+//! Graph files. Every reader returns a [`RawGraph`]: hosts first, with the rates and delays that the file gives.
 
 mod attributed;
 pub mod gml;
@@ -12,44 +12,44 @@ pub mod rocketfuel;
 use super::{Decimal, ParseError, decimal, quoted};
 use thalweg_units::{Rate, Span};
 
-/// A link as a file gives it.
+/// A link of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RawLink {
     /// One end.
     pub a: u32,
     /// The other end.
     pub b: u32,
-    /// Of each direction.
+    /// Rate of each direction.
     pub rate: Option<Rate>,
     /// One-way propagation delay.
     pub delay: Option<Span>,
-    /// The delay of the distance between its ends, where both have a place on the globe.
+    /// Delay by the distance between its ends, if both have coordinates.
     pub geographic: Option<Span>,
-    /// Where it was written.
+    /// Its line in the file.
     pub line: u32,
 }
 
 impl RawLink {
-    /// A link of which the file says no more than its ends.
+    /// A link for which the file gives its ends only.
     pub(crate) fn bare(a: u32, b: u32, line: usize) -> Self {
         Self { a, b, rate: None, delay: None, geographic: None, line: line as u32 }
     }
 }
 
-/// A graph as a file gives it, hosts first.
+/// The graph of a file, hosts first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawGraph {
     /// Nodes `0 .. hosts` are hosts.
     pub hosts: u32,
-    /// All nodes.
+    /// Number of nodes.
     pub nodes: u32,
     /// Links between existing, different nodes.
     pub links: Vec<RawLink>,
-    /// What the last nodes are called; empty: the file has no names.
+    /// Names of the last nodes; empty if the file has none.
     pub names: Vec<String>,
 }
 
-/// The most nodes that a graph may have.
+/// Largest number of nodes of a graph.
 const MOST_NODES: u32 = 4_000_000;
 
 impl RawGraph {
@@ -80,7 +80,7 @@ impl RawGraph {
         Ok(Self { hosts, nodes, links, names: Vec::new() })
     }
 
-    /// Puts so many hosts on every node of a map of routers; `None` if there are too many.
+    /// Adds `each` hosts to every node of a map of routers; `None` if these are too many.
     pub(crate) fn with_hosts(self, each: u32, rate: Option<Rate>, delay: Option<Span>) -> Option<Self> {
         let hosts = self.nodes.checked_mul(each)?;
         let nodes = hosts.checked_add(self.nodes).filter(|n| *n <= MOST_NODES)?;
@@ -90,8 +90,8 @@ impl RawGraph {
         Some(Self { hosts, nodes, links, names: self.names })
     }
 
-    /// A map of routers whose nodes with one link are hosts after all; they get the first numbers, in their order.
-    /// Without names the numbers are the file's, and must be these.
+    /// Makes the nodes with one link hosts, which get the first numbers in the order of the file. Without names the
+    /// file must have numbered its nodes this way itself.
     fn with_leaves_as_hosts(self) -> Result<Self, ParseError> {
         let mut degree = vec![0u32; self.nodes as usize];
         for l in &self.links {
@@ -119,8 +119,8 @@ impl RawGraph {
         Ok(Self { hosts, nodes: self.nodes, links: self.links.into_iter().map(renumbered).collect(), names })
     }
 
-    /// The connected part with the most nodes, the first of equals; nodes keep their order. Where the file gives
-    /// numbers only they live on in the names.
+    /// The connected part with the most nodes, or the first of equal ones; nodes keep their order. If the file has
+    /// numbers only, these are kept as names.
     pub(crate) fn largest_part(self) -> Self {
         let part = self.parts();
         let mut sizes: Vec<u32> = Vec::new();
@@ -152,7 +152,7 @@ impl RawGraph {
         Self { hosts, nodes, links, names }
     }
 
-    /// Of each node the number of its connected part; parts are numbered by their first nodes.
+    /// For each node the number of its connected part; parts are numbered by their first nodes.
     fn parts(&self) -> Vec<usize> {
         let mut neighbours = vec![Vec::new(); self.nodes as usize];
         for l in &self.links {
@@ -188,7 +188,7 @@ fn in_order(names: Vec<String>, number: &[u32]) -> Vec<String> {
     named.into_iter().map(|(_, name)| name).collect()
 }
 
-/// A rate: with a unit, or a plain number of bits per second.
+/// A rate with a unit, or a plain number of bits per second.
 fn rate(line: usize, text: &str) -> Result<Rate, ParseError> {
     let plain = decimal(text).and_then(Decimal::whole);
     if let Some(bps) = plain.and_then(|bps| u64::try_from(bps).ok()) {
@@ -197,12 +197,12 @@ fn rate(line: usize, text: &str) -> Result<Rate, ParseError> {
     text.parse().map_err(|e: thalweg_units::QuantityError| ParseError::new(line, quantity(text, &e), ""))
 }
 
-/// A delay: with a unit.
+/// A delay with a unit.
 fn delay(line: usize, text: &str) -> Result<Span, ParseError> {
     text.parse().map_err(|e: thalweg_units::QuantityError| ParseError::new(line, quantity(text, &e), ""))
 }
 
-/// What is wrong with a quantity in a file of another format.
+/// The mistake in a quantity, for files of other formats.
 fn quantity(text: &str, e: &thalweg_units::QuantityError) -> String {
     if text.len() > 80 { format!("`{}` is not a quantity", quoted(text)) } else { e.to_string() }
 }

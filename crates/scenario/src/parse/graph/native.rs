@@ -27,7 +27,7 @@ struct File {
     names: Vec<String>,
 }
 
-/// A node of a link.
+/// An end of a link.
 enum End {
     Number(u32),
     Name(String),
@@ -67,7 +67,7 @@ struct Link {
 }
 
 /// # Errors
-/// The first value that is not what it should be.
+/// The first invalid value.
 pub fn toml(text: &str) -> Result<RawGraph, ParseError> {
     let file: File = toml::from_str(text).map_err(|e| {
         let line = e.span().map_or(0, |s| text[..s.start.min(text.len())].matches('\n').count() + 1);
@@ -77,7 +77,7 @@ pub fn toml(text: &str) -> Result<RawGraph, ParseError> {
 }
 
 /// # Errors
-/// The first value that is not what it should be.
+/// The first invalid value.
 pub fn json(text: &str) -> Result<RawGraph, ParseError> {
     let file: File = serde_json::from_str(text).map_err(|e| {
         let message = e.to_string();
@@ -87,7 +87,7 @@ pub fn json(text: &str) -> Result<RawGraph, ParseError> {
     graph(&file)
 }
 
-/// What a library says, which may quote the file: cut.
+/// The message of a library, which may quote the file, shortened.
 fn shortened(message: &str) -> String {
     match message.char_indices().nth(200) {
         Some((end, _)) => format!("{}…", &message[..end]),

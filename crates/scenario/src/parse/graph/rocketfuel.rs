@@ -1,15 +1,15 @@
 //! Rocketfuel's maps of Internet providers (Spring, Mahajan, Wetherall, SIGCOMM 2002): routers only, no hosts.
 //!
-//! `.cch`: `uid @loc [+] [bb] (num_neigh) [&ext] -> <nuid> .. {-euid} .. =name[!] rn`. Negative uids are
-//! routers of other networks; they and the links to them (`{-euid}`) are left out. Weights and latencies:
-//! `a b number`, a line for each direction of a link.
+//! `.cch`: `uid @loc [+] [bb] (num_neigh) [&ext] -> <nuid> .. {-euid} .. =name[!] rn`. Negative uids are routers of
+//! other networks; they and the links to them (`{-euid}`) are left out. Weights and latencies: `a b number`, one line
+//! for each direction of a link.
 //!
-//! The files that are shared are seldom whole: maps trimmed to radius 0 or 1 (`.r0.cch`, `.r1.cch`) keep each
-//! router's number of neighbours in the whole map next to the few that are left, routers name themselves as
-//! neighbours, parts hang loose.
-// CHOICE Rocketfuel: the number of neighbours is not compared with those listed, links from a router to itself are
-// left out, and a neighbour without a line of its own is a router too, as the readers of ns-3 and FNSS have it. Other
-// reading: a file that contradicts itself is refused, which refuses every map that is shared.
+//! The published files are often incomplete: maps trimmed to radius 0 or 1 (`.r0.cch`, `.r1.cch`) keep each router's
+//! number of neighbours in the whole map but only a few of the neighbours, some routers name themselves as neighbours,
+//! and parts are not connected.
+// CHOICE Rocketfuel: the number of neighbours is not compared with the list, links from a router to itself are left
+// out, and a neighbour without a line of its own is a router, too, as for the readers of ns-3 and FNSS. Other reading:
+// a file that contradicts itself is refused, which refuses every published map.
 
 use super::{RawGraph, RawLink};
 use crate::parse::{ParseError, field, lines, quoted};
@@ -20,7 +20,7 @@ use thalweg_units::Span;
 /// A `.cch` map; routers are numbered in the order of their uids.
 ///
 /// # Errors
-/// The first line that is not a router, a router named twice.
+/// The first line that is not a router, or a router named twice.
 pub fn cch(text: &str) -> Result<RawGraph, ParseError> {
     let mut routers: BTreeMap<i64, (usize, Vec<i64>)> = BTreeMap::new();
     for (line, row) in lines(text) {
@@ -51,7 +51,7 @@ pub fn cch(text: &str) -> Result<RawGraph, ParseError> {
     Ok(RawGraph { names, ..RawGraph::new(0, number.len() as u32, links)? })
 }
 
-/// One line: the router's uid and its neighbours inside; `None`: a router of another network.
+/// One line: the router's uid and its neighbours in the same network; `None`: a router of another network.
 fn router(line: usize, row: &str) -> Result<Option<(i64, Vec<i64>)>, ParseError> {
     let wrong = |what: &str| {
         ParseError::new(
@@ -95,7 +95,7 @@ fn router(line: usize, row: &str) -> Result<Option<(i64, Vec<i64>)>, ParseError>
     Ok(Some((uid, neighbours)))
 }
 
-/// `a b weight`: weights are checked only.
+/// `a b weight`. Weights are only checked.
 ///
 /// # Errors
 /// The first line that is not a link.
@@ -106,12 +106,12 @@ pub fn weights(text: &str) -> Result<RawGraph, ParseError> {
 /// `a b milliseconds`.
 ///
 /// # Errors
-/// The first line that is not a link; a link whose two directions differ.
+/// The first line that is not a link, or a link whose two directions differ.
 pub fn latencies(text: &str) -> Result<RawGraph, ParseError> {
     pairs(text, "a latency in milliseconds", |ms| Some(Span::from_secs_f64(ms * 1e-3)))
 }
 
-/// Links between named places, numbered as they first appear.
+/// Links between named places, numbered in the order in which they appear.
 fn pairs(text: &str, what: &str, delay: fn(f64) -> Option<Span>) -> Result<RawGraph, ParseError> {
     let mut number: BTreeMap<&str, u32> = BTreeMap::new();
     let mut links: BTreeMap<(u32, u32), RawLink> = BTreeMap::new();
@@ -122,7 +122,7 @@ fn pairs(text: &str, what: &str, delay: fn(f64) -> Option<Span>) -> Result<RawGr
             return Err(ParseError::new(line, reason, format!("expected two routers and {what}")));
         };
         let value: f64 = field(line, what, Some(value))?;
-        // A day is more than any latency, and the sum of a path still fits.
+        // A day is longer than any latency, and the sum over a path does not overflow.
         if !(0.0..=86_400_000.0).contains(&value) {
             return Err(ParseError::new(line, format!("`{value}` is not {what}"), "from 0 to 86400000"));
         }

@@ -1,4 +1,4 @@
-//! `[transport]` of kind `ndp`: the first window by the longest path, the paths by the topology.
+//! `[transport]` of kind `ndp`: the initial window from the longest path, the number of paths from the topology.
 
 use super::super::Delivery;
 use super::{Dependent, silence};
@@ -17,8 +17,9 @@ impl Dependent for Ndp {
     fn by_graph(&mut self, graph: &Graph, paths: &mut dyn Paths) {
         let packet = self.payload.0.get().saturating_add(self.header.0.get());
         if self.window.is_none() && packet > 0 {
-            // CHOICE NDP §3.2: twice what fills the round trip: queues of eight packets lengthen it, and a window is
-            // never raised. (The paper: as much as the round trip may need; 30 packets in its simulations.)
+            // CHOICE NDP §3.2: twice the bandwidth-delay product, because queues of eight packets lengthen the round
+            // trip, and a window never grows. (The paper: as much as the round trip may need; 30 packets in its
+            // simulations.)
             let wire = graph.fastest_host().over(paths.base_rtt()).get().saturating_mul(2);
             self.window = Some(u32::try_from(wire.div_ceil(packet)).unwrap_or(u32::MAX).max(1));
         }

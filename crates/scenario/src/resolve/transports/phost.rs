@@ -1,4 +1,5 @@
-//! `[transport]` of kind `phost`: times by the hosts' rate where it is one, classes by the schedulers.
+//! `[transport]` of kind `phost`: times from the rate of the hosts' links if all have the same, classes from the
+//! schedulers.
 
 use super::super::Delivery;
 use super::Dependent;
@@ -31,7 +32,7 @@ impl Dependent for Phost {
         }
         let window = self.window.unwrap_or(LEAST_WINDOW);
         self.free_tokens.get_or_insert(window);
-        // Where links differ each host has its own, and there is no one value to write down.
+        // With different links each host has times of its own, so there is no value to fill in.
         let Some(rate) = graph.one_host_rate().filter(|rate| rate.bps() > 0) else { return };
         let times = PhostTimes::of_packet(Bytes::new(wire) / rate, window);
         self.spacing.get_or_insert(Q(times.spacing));

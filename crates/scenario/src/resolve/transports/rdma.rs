@@ -1,4 +1,4 @@
-//! `[transport]` of kind `rdma`: what follows from the recovery, the controller, flow control and the topology.
+//! `[transport]` of kind `rdma`: defaults that depend on the recovery, the controller, flow control and the topology.
 
 use super::super::Delivery;
 use super::{Dependent, telemetry_of};
@@ -9,7 +9,7 @@ use thalweg_machines::congestion::{ControllerSpec, Marks, Paths};
 use thalweg_machines::transport::RoundTrips;
 use thalweg_units::Bytes;
 
-/// Which notifications a controller has, unless the scenario says otherwise.
+/// The notifications for a controller, unless the scenario gives others.
 fn notification_of(congestion: &ControllerSpec) -> Notification {
     match congestion.needs().marks {
         Marks::Notifications => Notification::cnp(),
@@ -18,7 +18,7 @@ fn notification_of(congestion: &ControllerSpec) -> Notification {
     }
 }
 
-/// The ACKs that something waits for.
+/// The fewest ACKs with which recovery, cap, timer and controller work.
 fn acks_of(r: &Rdma, kept: bool) -> RdmaAcks {
     let needs = r.congestion.needs();
     let capped = matches!(r.cap, Some(Cap::Packets(_) | Cap::Auto));
@@ -26,7 +26,7 @@ fn acks_of(r: &Rdma, kept: bool) -> RdmaAcks {
     match r.recovery {
         Recovery::Irn { .. } | Recovery::DropNotified => RdmaAcks::PerPacket,
         Recovery::GoBackN { .. } if r.segments.is_some() => RdmaAcks::PerSegment,
-        // IRN §4.4.2: the baseline's ACKs are not charged to it where they are not needed.
+        // IRN §4.4.2: the baseline sends no ACKs that it does not need.
         Recovery::GoBackN { .. } if kept && !capped && !timed => match r.notification {
             Some(Notification::Echo) => RdmaAcks::PerPacket,
             _ if needs.gives.moves_window() => RdmaAcks::PerPacket,
@@ -44,8 +44,8 @@ impl Dependent for Rdma {
 
     fn resolve(&mut self, wanted: Option<Rank>, delivery: Delivery) {
         self.rank.get_or_insert(match wanted {
-            // CHOICE BFC §F.1: "remaining" of a packet as it was made, so that one sent again has its own;
-            // and known without ACKs.
+            // CHOICE BFC §F.1: "remaining" as of the packet's first transmission, so that a retransmission has the same
+            // rank; this is known without ACKs.
             Some(Rank::Remaining) => Rank::FromHere,
             Some(other) => other,
             None => Rank::None,
@@ -54,7 +54,7 @@ impl Dependent for Rdma {
         self.telemetry = self.telemetry.or(telemetry_of(&self.congestion));
         let named = if matches!(self.recovery, Recovery::GoBackN { .. }) { 0 } else { 4 };
         self.nack_size.get_or_insert(Q(Bytes::new(self.ack_size.0.get().saturating_add(named))));
-        // Receivers that go back lose what comes out of order.
+        // With go-back-N, a reordered packet is discarded, too.
         let goes_back = matches!(self.recovery, Recovery::GoBackN { .. });
         let kept = delivery.lossless && (delivery.in_order || !goes_back);
         let counted = self.acks == Some(RdmaAcks::PerSegment) || self.segments.is_some();
@@ -65,7 +65,7 @@ impl Dependent for Rdma {
         let acks = acks_of(self, kept);
         let acks = *self.acks.get_or_insert(acks);
         if kept || acks == RdmaAcks::Never {
-            // IRN §4.3.1: without losses every expiry would be a mistake.
+            // IRN §4.3.1: without losses every timeout would be spurious.
             self.timer.get_or_insert(RdmaTimer::Off);
         }
         self.cap.get_or_insert(match self.recovery {
@@ -76,7 +76,7 @@ impl Dependent for Rdma {
 
     fn by_graph(&mut self, graph: &Graph, paths: &mut dyn Paths) {
         if self.cap == Some(Cap::Auto) {
-            // IRN §4.2.2: the product of bandwidth and delay in packets on the wire, rounded down.
+            // IRN §4.2.2: the bandwidth-delay product in packets on the wire, rounded down.
             let telemetry = self.telemetry.map_or(0, |q| q.0.get());
             let packet =
                 self.mtu.0.get().saturating_add(self.header.0.get()).saturating_add(telemetry).max(1);

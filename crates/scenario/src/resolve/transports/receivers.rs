@@ -1,5 +1,5 @@
-//! `[transport]` of kinds `homa` and `expresspass`: what follows from the hosts' rate, the schedulers'
-//! classes and the sizes of messages.
+//! `[transport]` of kinds `homa` and `expresspass`: defaults that depend on the hosts' rate, the schedulers' classes
+//! and the sizes of messages.
 
 use super::super::Delivery;
 use super::{Dependent, silence};
@@ -39,15 +39,16 @@ impl Dependent for Homa {
     }
 }
 
-/// Sizes at which the level of unscheduled packets changes (Homa §3.4), each once.
+/// The cutoffs of unscheduled levels (Homa §3.4), without duplicates.
 fn cuts(sizes: &Cdf, rtt_bytes: u64, levels: u32) -> Vec<Q<Bytes>> {
-    /// As many draws, in order, as give the share of messages beyond RTTbytes to a thousandth.
+    /// Number of quantiles that the distribution is evaluated at: enough to find the share of messages beyond RTTbytes
+    /// to a thousandth.
     const DRAWS: u32 = 100_000;
     let size = |n: u32| sizes.quantile((f64::from(n) + 0.5) / f64::from(DRAWS));
     let unscheduled = |n: u32| size(n).min(rtt_bytes) as f64;
     let all: f64 = (0..DRAWS).map(unscheduled).sum();
     let share = all / f64::from(DRAWS) / sizes.mean();
-    // At least one is left for scheduled packets, if there are two.
+    // With two levels or more, at least one remains for scheduled packets.
     let count = (libm::round(share * f64::from(levels)) as u32).clamp(1, levels.saturating_sub(1).max(1));
     let mut cuts: Vec<u64> = Vec::new();
     let mut sum = 0.0;

@@ -1,4 +1,4 @@
-//! `[transport]` of kind `uet`: round trip, first credit and patience by the topology.
+//! `[transport]` of kind `uet`: base round trip, initial credit and retransmission timeout from the topology.
 
 use super::super::Delivery;
 use super::{Dependent, Queue};
@@ -10,7 +10,7 @@ use thalweg_machines::congestion::Paths;
 use thalweg_machines::transport::PathSelectionSpec;
 use thalweg_units::{Bytes, Span};
 
-/// What 100 Gb/s carry in 12 us, bytes: what NSCC's gains are stated for.
+/// The bandwidth-delay product for which NSCC's gains are stated: 100 Gb/s times 12 us, in bytes.
 const REFERENCE: f64 = 150_000.0;
 
 impl Dependent for Uet {
@@ -37,12 +37,13 @@ impl Dependent for Uet {
         if let Some(credits) = &mut self.credits {
             credits.first.get_or_insert(Q(Bytes::new(product.saturating_add(product / 2))));
         }
-        // CHOICE UET §3.5: 15 us, and six times what a queue of one product holds (the consortium's simulator: six
-        // times what its queue holds, which is a product there if packets are trimmed).
+        // CHOICE UET §3.5: 15 us, and six times the time of a queue of one bandwidth-delay product (the consortium's
+        // simulator: six times that of its own queue limit, which is one product if packets are trimmed).
         self.retry.get_or_insert_with(|| Q(Span::from_us(15) + Span::from_ps(rtt.0.ps().saturating_mul(6))));
     }
 
-    /// As in the consortium's simulator: as many packets as a product has, marks from a fifth to four fifths of them.
+    /// As in the consortium's simulator: a buffer of one bandwidth-delay product in packets, marks from one fifth to
+    /// four fifths of it.
     fn queue(&self, graph: &Graph) -> Queue {
         let (full, ack) = (self.payload.0.get() + self.header.0.get(), self.control_size.0.get());
         let rtt = self.base_rtt.map_or_else(|| graph.longest_round_trip(full, ack), |rtt| rtt.0);

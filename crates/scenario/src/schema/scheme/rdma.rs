@@ -5,7 +5,7 @@ use super::Part;
 const ROCE: &str = "[transport]\nkind = \"rdma\"\nrecovery = \"go-back-n\"\n[nic]\norder = \"round-robin\"\n";
 const IRN: &str = "[transport]\nkind = \"rdma\"\nrecovery = \"irn\"\n[nic]\norder = \"round-robin\"\n";
 
-/// The same queue pair with a controller.
+/// A queue pair with this recovery and a controller.
 macro_rules! with {
     ($name:literal, $recovery:literal, $summary:literal, $source:literal, $congestion:literal, $switch:literal) => {
         Part {
@@ -32,7 +32,7 @@ pub(super) const RATES: &[Part] = &[
         source: "UCB/EECS-2018-103 §4.1.1, §4.3.1",
         toml: ROCE,
     },
-    // M6: no bound on decreases but the gradient's.
+    // M6: nothing limits decreases except the gradient.
     with!(
         "roce-timely",
         "go-back-n",
@@ -113,7 +113,7 @@ order = "round-robin"
     },
 ];
 
-/// Switches with memory by input.
+/// Switches whose memory is accounted to inputs.
 pub(super) const SWITCHES: &[Part] = &[
     Part {
         name: "voq",

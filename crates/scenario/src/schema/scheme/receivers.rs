@@ -2,7 +2,7 @@
 
 use super::Part;
 
-/// Homa over switches with 32 levels.
+/// Homa.
 pub(super) const HOMA: &[Part] = &[Part {
     name: "homa",
     summary: "Homa's grants and priorities",
@@ -10,7 +10,7 @@ pub(super) const HOMA: &[Part] = &[Part {
     toml: "[transport]\nkind = \"homa\"\n[nic]\norder = \"round-robin\"\n",
 }];
 
-/// How its packets find their way.
+/// Homa's switches with 32 priority levels, by how packets choose their paths.
 pub(super) const PATHS: &[Part] = &[
     Part {
         name: "spray",
@@ -34,7 +34,7 @@ pub(super) const EXPRESSPASS: &[Part] = &[Part {
     toml: "[transport]\nkind = \"expresspass\"\n",
 }];
 
-/// Its switches.
+/// Switches for ExpressPass.
 pub(super) const CREDITS: &[Part] = &[Part {
     name: "credits",
     summary: "credits metered at every port, and on the data's way in reverse",
@@ -50,7 +50,7 @@ pub(super) const NDP: &[Part] = &[Part {
     toml: "[transport]\nkind = \"ndp\"\n[nic]\norder = \"round-robin\"\n",
 }];
 
-/// Its switches.
+/// Switches for NDP.
 pub(super) const TRIMMING: &[Part] = &[Part {
     name: "trim",
     summary: "eight packets and headers that go first, every packet on the path that its source chooses",

@@ -2,7 +2,7 @@
 
 use super::Part;
 
-/// Who decides how much is under way.
+/// Ultra Ethernet with a window, credits, or both.
 pub(super) const RATES: &[Part] = &[
     Part {
         name: "nscc",
@@ -24,7 +24,8 @@ pub(super) const RATES: &[Part] = &[
     },
 ];
 
-/// The switches. What they hold follows from the links; here for 400 Gb/s and 8.3 us.
+/// Switches that trim. Buffers and marking thresholds follow from the links; the values here are for 400 Gb/s and 8.3
+/// us.
 pub(super) const SWITCHES: &[Part] = &[Part {
     name: "spray",
     summary: "trimming beyond a bandwidth-delay product, marks from a fifth of it to four fifths, a path per packet",

@@ -1,25 +1,24 @@
-//! Collective operations as messages between their ranks, N of them, of a vector of so many bytes (Thakur,
-//! Rabenseifner, Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19(1), 2005; rings:
-//! Patarasuk & Yuan, JPDC 69(2), 2009).
+//! Collective operations expanded to messages among N ranks (Thakur, Rabenseifner, Gropp, Optimization of collective
+//! communication operations in MPICH, IJHPCA 19(1), 2005; rings: Patarasuk & Yuan, JPDC 69(2), 2009).
 //!
-//! - all-reduce: 2(N − 1) steps round a ring, a chunk in each; the rank at place i sends chunk i − t in step t;
+//! - all-reduce: 2(N − 1) steps around a ring, a chunk in each; the rank at place i sends chunk i − t in step t;
 //! - reduce-scatter and all-gather: N − 1 steps of the same;
-//! - all-to-all: N − 1 steps; in step t from 1 a piece goes from place i to place i + t;
-//! - broadcast: a binomial tree from the root; in step t the 2^t that have the vector send it to as many more.
+//! - all-to-all: N − 1 steps; in step t, from 1 on, a piece goes from place i to place i + t;
+//! - broadcast: a binomial tree from the root; in step t the 2^t ranks that have the vector send it to as many others.
 //!
-//! A rank sends in a step when what was sent to it in the step before has come. Adding up takes no time.
+//! A rank sends in a step when the messages sent to it in the step before have arrived. Additions take no time.
 //!
 //! ```text
-//! CHOICE Chakra: `comm_size` is what a rank has at the beginning, as ASTRA-sim reads it: the whole vector, of which it
-//! sends (N − 1)/N, but for all-gather, which begins with one rank's piece and sends N − 1 of them.
-//! CHOICE: the sends of a rank in a broadcast all begin as it has the vector, and share its link.
+//! CHOICE Chakra: `comm_size` is the size of a rank's data at the beginning, as in ASTRA-sim: the whole vector, of
+//! which it sends (N − 1)/N, except for all-gather, where it is the rank's own piece, and the rank sends N − 1 pieces.
+//! CHOICE: a rank of a broadcast starts all its sends when it has the vector; they share its link.
 //! ```
 
 use super::operations::Operations;
 use crate::parse::chakra::Collective;
 use crate::traffic::rounds::chunk;
 
-/// Messages among so many ranks.
+/// Number of messages of an operation among this many ranks.
 pub(super) fn messages(kind: Collective, ranks: u64) -> u64 {
     let others = ranks.saturating_sub(1);
     match kind {
@@ -29,8 +28,9 @@ pub(super) fn messages(kind: Collective, ranks: u64) -> u64 {
     }
 }
 
-/// The messages of an operation among these members, each a rank and the operation with which it begins there; by
-/// member, what must be done for it to be over there. `root`: the place of the one that broadcasts.
+/// Makes the messages of an operation among `members`, each a rank with the operation that begins the collective there.
+/// Returns for each member the operations after which the collective is complete there. `root`: the place of the root
+/// of a broadcast.
 pub(super) fn expand(
     kind: Collective,
     members: &[(u32, u32)],
@@ -88,8 +88,8 @@ fn exchange(members: &[(u32, u32)], size: u64, out: &mut Operations) -> Vec<Vec<
     received
 }
 
-/// Over at a rank when it has everything, and when what it sends has arrived: a root that was through at once would
-/// begin the next one in its midst.
+/// Complete at a rank when the rank has the vector and all messages that it sends have arrived. Otherwise a root would
+/// be complete immediately and begin its next operation during this one.
 fn broadcast(members: &[(u32, u32)], size: u64, root: usize, out: &mut Operations) -> Vec<Vec<u32>> {
     let all = members.len();
     let mut has = begins(members);

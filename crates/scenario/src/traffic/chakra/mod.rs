@@ -1,14 +1,14 @@
-//! A job from Chakra traces ([`crate::parse::chakra`]): what the ranks of a program do, a file for each (Sridharan et
-//! al., Chakra: advancing performance benchmarking and co-design using standardized execution traces, 2023).
+//! A job from Chakra traces ([`crate::parse::chakra`]): what each rank of a program does, one file per rank (Sridharan
+//! et al., Chakra: advancing performance benchmarking and co-design using standardized execution traces, 2023).
 //!
-//! A node starts when all that it depends on is done, by control and by data. Computations of a rank come one after the
-//! other; messages, and what reads or writes memory, go on while it computes. Collective operations are messages
-//! ([`collectives`]); the k-th call of a process group at each of its ranks is the same operation.
+//! A node starts when all nodes that it depends on, by control or by data, are complete. Computations of a rank run one
+//! after the other; messages and memory accesses overlap with them. Collective operations are expanded to messages
+//! ([`collectives`]); the k-th calls of a process group at all its ranks are the same operation.
 //!
 //! ```text
 //! CHOICE Chakra: `hosts`, `overhead`, `rendezvous` as for GOAL traces.
-//! CHOICE Chakra: the operations of a process group come one after the other at each rank (`collectives`). ASTRA-sim
-//! has one under way of all groups.
+//! CHOICE Chakra: the operations of a process group run one after the other at each rank (`collectives`). In ASTRA-sim,
+//! one operation of all groups runs at a time.
 //! CHOICE Chakra: computations of processors and of accelerators (`is_cpu_op`) share one queue.
 //! ```
 
@@ -30,34 +30,33 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use thalweg_units::{Bytes, Span};
 
-/// A job from Chakra traces, a file for each rank: messages, computations and collective operations that wait for each
+/// A job from Chakra traces, one file per rank: messages, computations and collective operations that depend on each
 /// other (Sridharan et al., 2023).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chakra {
-    /// The traces, relative to the scenario: `step` stands for `step.0.et`, `step.1.et` and so on, as many as there
-    /// are.
+    /// The traces, relative to the scenario: `step` means the files `step.0.et`, `step.1.et` and so on, as many as
+    /// exist.
     #[schemars(extend("examples" = ["step"]))]
     pub file: String,
-    /// The host of every rank, in the order of the ranks; if not given, rank 0 is host 0, and so on.
+    /// The host of each rank, in the order of ranks. If not given, rank 0 is host 0, and so on.
     #[serde(default)]
     #[schemars(extend("x-node" = "host"))]
     pub hosts: Vec<u32>,
-    /// The ranks of every process group (`pg_name`), JSON: `{"0": [0, 1]}`. Operations without a group are of all
-    /// ranks.
+    /// A JSON file, relative to the scenario, with the ranks of every process group (`pg_name`): `{"0": [0, 1]}`.
+    /// Operations without a group are among all ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["groups.json"]))]
     pub groups: Option<String>,
-    /// Whether the collective operations of a process group come one after the other at each rank.
+    /// When the collective operations of a process group begin at each rank.
     #[serde(default)]
     pub collectives: Collectives,
-    /// Larger messages than this start only when their receive has been posted: all that it depends on is done. If not
-    /// given, none wait for that.
+    /// Messages larger than this start only when their receive has been posted, which is when all that it depends on is
+    /// complete. If not given, no message waits for its receive.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["64KB"]))]
     pub rendezvous: Option<Q<Bytes>>,
-    /// Time of the rank's processor for every message that it sends, before it is handed over, and that it receives,
-    /// after its last byte.
+    /// Time of the rank's processor for each message: before it sends one, and after the last byte of one has arrived.
     #[serde(default = "default::zero")]
     pub overhead: Q<Span>,
     /// When the job starts.
@@ -75,7 +74,7 @@ impl Chakra {
         format!("{}.{rank}.et", self.file)
     }
 
-    /// How many ranks have a file.
+    /// Number of ranks that have a file.
     fn ranks(&self, dir: &Path) -> u32 {
         (0..).take_while(|rank| dir.join(self.of_rank(*rank)).exists()).count() as u32
     }

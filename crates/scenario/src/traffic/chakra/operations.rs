@@ -1,4 +1,4 @@
-//! The nodes of all ranks as the operations of one trace ([`crate::parse::goal`]).
+//! Translates the nodes of all ranks into the operations of one trace ([`crate::parse::goal`]).
 
 use super::collectives::{expand, messages};
 use crate::parse::chakra::{Collective, Node, What};
@@ -9,24 +9,24 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thalweg_units::Span;
 
-/// When collective operations of one process group begin.
+/// When the collective operations of a process group begin at each rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Collectives {
-    /// In the order of the trace, each when the one before is over at the rank, as NCCL has those of a communicator.
+    /// In the order of the trace, each when the one before is complete at the rank, as in an NCCL communicator.
     #[default]
     InOrder,
-    /// When what they depend on is done.
+    /// When all that they depend on is complete.
     AtOnce,
 }
 
-/// What cannot be run: the reason, and the way out.
+/// Why a trace cannot be run: the reason, and a hint.
 pub(in crate::traffic) type Wrong = (String, String);
 
 /// Members of process groups, by their names.
 pub(in crate::traffic) type Groups = BTreeMap<String, Vec<u32>>;
 
-/// Operations that are still being written.
+/// Operations under construction.
 #[derive(Default)]
 pub(super) struct Operations {
     ops: Vec<Op>,
@@ -41,7 +41,7 @@ impl Operations {
         (self.ops.len() - 1) as u32
     }
 
-    /// Takes so long, and no processor.
+    /// Adds a delay, which needs no processor.
     fn pass(&mut self, rank: u32, id: u64, lasts: Span) -> u32 {
         self.push(rank, id, None, goal::What::Calc { lasts })
     }
@@ -50,7 +50,7 @@ impl Operations {
         self.ops[op as usize].after.extend(others.iter().map(|other| (*other, Wait::Done)));
     }
 
-    /// A message from a rank after these, to a rank that has begun; its receive.
+    /// Adds a message from a rank, after these operations, to a rank that has begun. Returns the receive.
     pub fn message(&mut self, from: u32, (to, begin): (u32, u32), size: u64, after: &[u32]) -> u32 {
         let id = u64::from(self.ops[begin as usize].line);
         let send = self.push(from, id, Some(0), goal::What::Send { size, to, tag: 0 });
@@ -74,7 +74,7 @@ struct Call<'a> {
 /// The operations of all ranks.
 ///
 /// # Errors
-/// What does not exist, or does not match.
+/// If something named does not exist, or the calls of ranks do not match.
 pub(in crate::traffic) fn translate(
     ranks: &[Vec<Node>],
     groups: &Groups,
@@ -84,7 +84,7 @@ pub(in crate::traffic) fn translate(
     let mut calls: BTreeMap<(Option<&str>, u32), Vec<Call<'_>>> = BTreeMap::new();
     for (rank, nodes) in (0..).zip(ranks) {
         let mut places: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
-        // Of every group how many calls there have been, and the end of the last one.
+        // For each group the number of calls so far, and the end of the last one.
         let mut called: BTreeMap<Option<&str>, (u32, u32)> = BTreeMap::new();
         for node in nodes {
             let (begin, end) = lay(rank, ranks.len() as u32, node, &mut out)?;
@@ -130,7 +130,7 @@ fn wrong<T>(rank: u32, node: u64, reason: &str, hint: &str) -> Result<T, Wrong> 
     Err((format!("node {node} of rank {rank} {reason}"), hint.to_owned()))
 }
 
-/// What a node begins and ends with.
+/// The first and the last operation of a node.
 fn lay(rank: u32, ranks: u32, node: &Node, out: &mut Operations) -> Result<(u32, u32), Wrong> {
     if let What::Send { to: other, .. } | What::Recv { from: other, .. } = node.what {
         if other >= ranks {
@@ -159,7 +159,7 @@ fn lay(rank: u32, ranks: u32, node: &Node, out: &mut Operations) -> Result<(u32,
     Ok((op, op))
 }
 
-/// The ranks of a process group; of none: all.
+/// The ranks of a process group; without a group, all.
 fn members(group: Option<&str>, groups: &Groups, ranks: u32, call: &Call<'_>) -> Result<Vec<u32>, Wrong> {
     let Some(name) = group else { return Ok((0..ranks).collect()) };
     match groups.get(name) {
@@ -172,7 +172,7 @@ fn members(group: Option<&str>, groups: &Groups, ranks: u32, call: &Call<'_>) ->
     }
 }
 
-/// The messages of one operation, which all members call.
+/// Adds the messages of one collective operation, which all members must call.
 fn collective(
     calls: &[Call<'_>],
     members: &[u32],

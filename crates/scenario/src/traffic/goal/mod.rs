@@ -1,19 +1,20 @@
 //! A job from a GOAL trace ([`crate::parse::goal`]): messages and computations of ranks, each of which is a host
 //! (Hoefler, Schneider, Lumsdaine, LogGOPSim, LSAP 2010; Shen et al., ATLAHS, 2025).
 //!
-//! An operation starts when all that it requires has finished, and all that it requires to have started has. A message
-//! is a flow, which starts as its send does. A send has finished as it is handed over, a receive when the last byte has
-//! come and all that it requires has finished, a computation when its processor is through with it. Computations of one
-//! processor come one after the other, those first that are ready first.
+//! An operation starts when all operations that it requires (`requires`) have finished, and all that it requires to
+//! have started (`irequires`) have started. A message is a flow that starts with its send. A send finishes when the
+//! message is handed over; a receive, when the last byte has arrived and all that it requires has finished; a
+//! computation, when its processor has completed it. A processor runs one computation at a time, in the order in which
+//! they become ready.
 //!
 //! ```text
-//! CHOICE LogGOPSim §2: o, the time of a processor per message, is the key `overhead`; O, its time per byte, is 0; L, g
-//! and G are what the network does: they are simulated.
-//! CHOICE LogGOPSim §3: that a receive is posted is known to the sender at once; the alternative is half a round trip
-//! for the request and half for the answer.
+//! CHOICE LogGOPSim §2: the key `overhead` is o, the time of a processor per message. O, its time per byte, is 0. L, g
+//! and G are properties of the network, which is simulated.
+//! CHOICE LogGOPSim §3: the sender knows immediately that a receive is posted; the alternative is half a round trip for
+//! the request and half for the answer.
 //! CHOICE GOAL: a message of 0 bytes is a flow of 1.
-//! CHOICE GOAL: a receive posts its buffer whether its processor is busy or not; `overhead` is charged when the last
-//! byte has come.
+//! CHOICE GOAL: a receive posts its buffer even if its processor is busy; `overhead` is charged when the last byte has
+//! arrived.
 //! ```
 
 use super::declare::default;
@@ -29,7 +30,7 @@ use std::collections::BinaryHeap;
 use std::path::Path;
 use thalweg_units::{Bytes, Span};
 
-/// A job from a GOAL trace: messages and computations that wait for each other (LogGOPSim, LSAP 2010; ATLAHS, 2025).
+/// A job from a GOAL trace: messages and computations that depend on each other (LogGOPSim, LSAP 2010; ATLAHS, 2025).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
@@ -37,17 +38,16 @@ pub struct Goal {
     /// `rank 0 { a: calc 100  b: send 1000b to 1 tag 0  b requires a }`; times are nanoseconds.
     #[schemars(extend("examples" = ["ring.goal"]))]
     pub file: String,
-    /// The host of every rank, in the order of the ranks; if not given, rank 0 is host 0, and so on.
+    /// The host of each rank, in the order of ranks. If not given, rank 0 is host 0, and so on.
     #[serde(default)]
     #[schemars(extend("x-node" = "host"))]
     pub hosts: Vec<u32>,
-    /// Larger messages than this start only when their receive has been posted: all that it requires has finished. If
-    /// not given, none wait for that.
+    /// Messages larger than this start only when their receive has been posted, which is when all that it requires has
+    /// finished. If not given, no message waits for its receive.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["64KB"]))]
     pub rendezvous: Option<Q<Bytes>>,
-    /// Time of a processor for every message that it sends, before it is handed over, and that it receives, after its
-    /// last byte (`o`).
+    /// o: time of a processor for each message, before it sends one, and after the last byte of one has arrived.
     #[serde(default = "default::zero")]
     pub overhead: Q<Span>,
     /// When the job starts.
@@ -89,7 +89,7 @@ impl Traced for Goal {
 /// The tasks of a trace whose ranks are these hosts. Messages of more than `eager` bytes wait for their receive.
 ///
 /// # Errors
-/// Operations that wait for each other in a circle, by their positions.
+/// Operations that wait for each other in a cycle, by their positions.
 pub(crate) fn assemble(trace: &Trace, hosts: &[u32], overhead: Span, eager: u64) -> Result<Job, Vec<usize>> {
     let mut waits = Waits::of(trace, eager);
     let mut assembly = Assembly {
@@ -113,20 +113,20 @@ pub(crate) fn assemble(trace: &Trace, hosts: &[u32], overhead: Span, eager: u64)
     }
 }
 
-/// What becomes of each operation.
+/// The translation of operations into tasks.
 struct Assembly<'a> {
     trace: &'a Trace,
     hosts: &'a [u32],
     overhead: Span,
     eager: u64,
     job: Job,
-    /// By operation, once it is known: the instants of which the last one is when it has started,
+    /// By operation, once it is known: the moments after the last of which it has started.
     started: Vec<Vec<Moment>>,
-    /// when a send's processor is through with it,
+    /// The same for when the processor has handed over a message.
     handed: Vec<Vec<Moment>>,
-    /// and when it has finished.
+    /// The same for when the operation has finished.
     done: Vec<Vec<Moment>>,
-    /// By send: its flow.
+    /// The flow of each send.
     flows: Vec<u32>,
 }
 
@@ -188,8 +188,8 @@ impl Assembly<'_> {
     }
 }
 
-/// The starts and ends of operations in an order in which each comes after those that it waits for (Kahn's algorithm;
-/// of those that wait for nothing the first in the file). Operation i starts at node 2i and ends at 2i + 1.
+/// The starts and ends of operations, each after those that it waits for (Kahn's algorithm; among those without open
+/// predecessors, the first in the file). Operation i starts at node 2i and ends at 2i + 1.
 struct Waits {
     before: Vec<Vec<usize>>,
     after: Vec<Vec<usize>>,
@@ -231,7 +231,8 @@ impl Waits {
         Some(node)
     }
 
-    /// The operations of a circle, if any still wait: every one of them waits for another, so walking back ends in one.
+    /// A cycle of operations, if some remain. Each of them has an open predecessor, so following predecessors leads
+    /// into a cycle.
     fn circle(&self) -> Option<Vec<usize>> {
         let mut walk = vec![self.open.iter().position(|open| *open > 0)?];
         loop {

@@ -2,16 +2,16 @@
 //! operations of its groups (Wang et al., SimAI: unifying architecture design and performance tuning for large-scale
 //! large language model training with scalability and precision, NSDI 2025).
 //!
-//! Ranks that follow each other are a tensor-parallel group; the ranks at one place of all of these are a data-parallel
-//! group. `ep` tensor-parallel groups that follow each other share experts: the ranks at one place of these are an
-//! expert-parallel group, those at one place of groups with the same experts the group of `_DP_EP`.
+//! Consecutive ranks form a tensor-parallel group; the ranks at the same place of all these groups form a data-parallel
+//! group. `ep` consecutive tensor-parallel groups share experts: the ranks at the same place of these form an
+//! expert-parallel group, and those at the same place of all groups with the same experts form the group of `_DP_EP`.
 //!
 //! ```text
-//! CHOICE SimAI: one stage of the pipeline is run, of `all_gpus` / `pp` ranks: a workload has no messages between
-//! stages. SimAI's packet simulation runs all of them at once, with groups that overlap if there are experts.
+//! CHOICE SimAI: only one stage of the pipeline is run, of `all_gpus` / `pp` ranks, because a workload has no messages
+//! between stages. SimAI's packet simulation runs all stages at once, with groups that overlap if there are experts.
 //! CHOICE SimAI: operations are expanded as those of Chakra traces: one ring in the order of ranks, an all-to-all in
-//! N − 1 steps. SimAI imitates NCCL: several rings or NVLS within servers, an all-to-all of all at once.
-//! CHOICE SimAI: the operations of a group come one after the other at each rank, as NCCL has those of a communicator.
+//! N − 1 steps. SimAI imitates NCCL: several rings or NVLS within servers, an all-to-all with all flows at once.
+//! CHOICE SimAI: the operations of a group run one after the other at each rank, as in an NCCL communicator.
 //! CHOICE ASTRA-sim: the nanosecond between two steps of its state machine does not pass.
 //! ```
 
@@ -39,20 +39,21 @@ pub struct SimAi {
     /// The workload, relative to the scenario.
     #[schemars(extend("examples" = ["gpt13b.txt"]))]
     pub file: String,
-    /// The host of every rank, in the order of the ranks; if not given, rank 0 is host 0, and so on. A workload that
-    /// does not say how many ranks it has (`all_gpus`) has as many as are named here, or as the network has hosts.
+    /// The host of each rank, in the order of ranks. If not given, rank 0 is host 0, and so on. A workload without a
+    /// number of ranks (`all_gpus`) has as many as hosts are named here, or else as the network has.
     #[serde(default)]
     #[schemars(extend("x-node" = "host"))]
     pub hosts: Vec<u32>,
-    /// How often the whole workload is run: a pass begins with a layer once its weights of the pass before are there.
+    /// Number of times that the whole workload is run. In each pass a layer begins when the operation of its weights in
+    /// the pass before is complete.
     #[serde(default = "default::one")]
     #[schemars(range(min = 1, max = 1000))]
     pub passes: u32,
-    /// Computations last so many times as long as the file says.
+    /// Factor of the durations of computations in the file.
     #[serde(default = "default::weight")]
     #[schemars(extend("minimum" = 0.0, "maximum" = 1_000_000.0))]
     pub compute_scale: f64,
-    /// Operations have so many times the bytes that the file says.
+    /// Factor of the sizes of operations in the file.
     #[serde(default = "default::weight")]
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1_000_000.0))]
     pub comm_scale: f64,
@@ -61,7 +62,7 @@ pub struct SimAi {
     pub start: Q<Span>,
 }
 
-/// How many ranks the groups have.
+/// Sizes of the groups.
 #[derive(Clone, Copy, Debug)]
 struct Sizes {
     ranks: u32,
@@ -70,7 +71,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// The ranks of a workload that has so many, if they can be divided into groups.
+    /// The group sizes of a workload on this many ranks, if these can be divided into such groups.
     fn new(workload: &Workload, ranks: u32) -> Result<Self, String> {
         let whole = match workload.policy {
             Policy::Inference => ranks,
@@ -89,10 +90,10 @@ impl Sizes {
         Ok(Self { ranks, tensor, expert })
     }
 
-    /// The ranks of the group to which one belongs, in their order. They are as far from each other as the first two.
+    /// The ranks of the group of a rank, in ascending order and at equal distances.
     fn members(self, group: Group, rank: u32) -> Vec<u32> {
         let Self { ranks, tensor, expert } = self;
-        // The whole within which the group lies, and the distance between its ranks.
+        // The number of ranks of the block in which the group lies, and the distance between its ranks.
         let (whole, distance) = match group {
             Group::Tensor => (tensor, 1),
             Group::Data => (ranks, tensor),
@@ -104,17 +105,17 @@ impl Sizes {
     }
 }
 
-/// The nodes of one rank, as they are written down.
+/// The nodes of one rank under construction.
 struct Program {
     nodes: Vec<Node>,
-    /// What the next node waits for.
+    /// The predecessor of the next node.
     last: Option<u64>,
     rank: u32,
     sizes: Sizes,
     scales: (f64, f64),
 }
 
-/// A group's name: where it begins tells it from others of its kind.
+/// The name of a group: groups of one kind differ by their first rank.
 fn name(group: Group, members: &[u32]) -> String {
     format!("{group:?} {}", members[0])
 }
@@ -133,7 +134,7 @@ impl Program {
         }
     }
 
-    /// An operation begins; returns when it is over. None if the step has none, or the group has one rank.
+    /// Begins an operation and returns the node of its end; `None` if the step has no operation, or the group one rank.
     fn begin(&mut self, layer: &Layer, operation: Option<Operation>) -> Option<u64> {
         let Operation { kind, group, size } = operation?;
         let members = self.sizes.members(group, self.rank);
@@ -142,7 +143,7 @@ impl Program {
         }
         let size = ((size as f64 * self.scales.1).round() as u64).max(1);
         let size = match kind {
-            // Of an all-gather a node says what a rank has at the beginning.
+            // The size of an all-gather node is that of a rank's own piece.
             Collective::AllGather => size.div_ceil(members.len() as u64),
             _ => size,
         };
@@ -154,7 +155,7 @@ impl Program {
         })
     }
 
-    /// An operation begins, and what follows waits for it.
+    /// Begins an operation that the next node waits for.
     fn call(&mut self, layer: &Layer, operation: Option<Operation>) {
         self.last = self.begin(layer, operation).or(self.last);
     }
@@ -164,7 +165,7 @@ impl Program {
         self.call(layer, layer.forward.operation);
     }
 
-    /// What follows waits for another node, too.
+    /// Makes the next node wait for another node, too.
     fn wait(&mut self, other: u64) {
         let after: Vec<u64> = self.last.into_iter().chain([other]).collect();
         self.last = Some(self.push(after, What::Nothing));
@@ -172,7 +173,7 @@ impl Program {
 
     fn run(&mut self, workload: &Workload, passes: u32) {
         let layers = &workload.layers;
-        // By layer: the end of the operation of its weights.
+        // For each layer, the end of the operation of its weights.
         let mut weights: Vec<Option<u64>> = vec![None; layers.len()];
         for _ in 0..passes {
             for (layer, pending) in layers.iter().zip(&mut weights) {
@@ -208,7 +209,7 @@ impl Program {
     }
 }
 
-/// What all ranks do. `scales`: of computations and of operations.
+/// The trace of all ranks. `scales`: factors of the durations of computations and of the sizes of operations.
 fn trace(workload: &Workload, sizes: Sizes, passes: u32, scales: (f64, f64)) -> Result<Trace, Wrong> {
     let program = |rank| {
         let mut program = Program { nodes: Vec::new(), last: None, rank, sizes, scales };
@@ -226,13 +227,13 @@ fn trace(workload: &Workload, sizes: Sizes, passes: u32, scales: (f64, f64)) -> 
     translate(&nodes, &groups, Collectives::InOrder)
 }
 
-/// Two passes of a workload on so many ranks, if they can be divided into its groups and their operations match.
+/// Two passes of a workload on this many ranks, if these can be divided into its groups and the operations match.
 pub(crate) fn translate_twice(workload: &Workload, ranks: u32) -> Option<Trace> {
     let sizes = Sizes::new(workload, ranks).ok()?;
     trace(workload, sizes, 2, (1.0, 1.0)).ok()
 }
 
-/// Operations that a policy does not carry out: the line of the first, and whose it is.
+/// An operation that the workload's policy never runs: the line of the first, and the pass that it belongs to.
 fn idle_operation(workload: &Workload) -> Option<(u32, &'static str)> {
     let of = |layer: &Layer| {
         let (forward, input, weights) = (&layer.forward, &layer.input, &layer.weights);
@@ -266,7 +267,7 @@ impl Traced for SimAi {
         };
         let hosts = s.ranks("hosts", &self.hosts, all)?;
         let sizes = Sizes::new(&workload, all).map_err(|e| Diagnostic::in_file(&self.file, 1, e))?;
-        // Each layer calls at most four operations per pass, each of which sends something.
+        // Each layer calls at most four operations per pass, each of which sends at least one message.
         let steps = 4 * workload.layers.len() as u64 * u64::from(sizes.ranks) * u64::from(self.passes);
         if steps > MOST_FLOWS {
             let reason =

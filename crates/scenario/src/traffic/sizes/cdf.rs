@@ -2,21 +2,21 @@
 
 use super::Interpolation;
 
-/// A cumulative distribution by its points.
+/// A cumulative distribution, given by points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cdf {
-    /// (size in units, cumulative probability), both not falling, the last 1.
+    /// (size in units, cumulative probability), both ascending, the last probability 1.
     points: Vec<(f64, f64)>,
     between: Interpolation,
-    /// Bytes per unit; with more than one byte sizes are rounded up to whole units.
+    /// Bytes per unit. If it is more than one byte, sizes are rounded up to whole units.
     unit: u64,
 }
 
-/// Above this many terms a sum is replaced by its integral.
+/// Number of terms above which a sum is replaced by its integral.
 const MOST_TERMS: f64 = 4e6;
 
 impl Cdf {
-    /// From points as [`crate::parse::cdf::parse`] gives them.
+    /// A distribution from the points of [`crate::parse::cdf::parse`].
     pub fn new(points: Vec<(f64, f64)>, between: Interpolation, unit: u64) -> Self {
         Self { points, between, unit: unit.max(1) }
     }
@@ -45,7 +45,7 @@ impl Cdf {
         (units as u64).max(1).saturating_mul(self.unit)
     }
 
-    /// The size below which a fraction `u` in [0, 1) of all flows lies, bytes.
+    /// The quantile of `u` in [0, 1), in bytes.
     pub fn quantile(&self, u: f64) -> u64 {
         let i = self.points.partition_point(|(_, p)| *p <= u).min(self.points.len().saturating_sub(1));
         let Some(&(s1, p1)) = self.points.get(i) else { return 1 };
@@ -84,7 +84,7 @@ impl Cdf {
         p0 + t * (p1 - p0)
     }
 
-    /// Mean of the continuous distribution, units.
+    /// Mean of the continuous distribution, in units.
     fn integral(&self) -> f64 {
         let mut mean = 0.0;
         for (i, &(s1, p1)) in self.points.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Cdf {
         mean
     }
 
-    /// Mean size, bytes.
+    /// Mean size, in bytes.
     pub fn mean(&self) -> f64 {
         let largest = self.points.last().map_or(0.0, |p| p.0);
         if self.between == Interpolation::Atoms {

@@ -5,11 +5,11 @@ use super::{Interpolation, Sizes};
 use crate::Diagnostic;
 use crate::context::Cx;
 
-/// Payload of the packets that some distributions count in.
+/// Payload of the packets in which some distributions are given.
 const PACKET: u64 = 1460;
 
-/// Benson, Akella, Maltz, IMC 2010, as the public simulations of pFabric, RC3 and ADS digitise it: atoms in
-/// packets of 1460 B, mean 184.475.
+/// Benson, Akella, Maltz, IMC 2010, as digitised by the public simulations of pFabric, RC3 and ADS: atoms in packets of
+/// 1460 B, mean 184.475.
 const HEAVY_TAILED: &[(f64, f64)] = &[
     (1.0, 0.5),
     (2.0, 0.6),
@@ -41,7 +41,7 @@ const WEB_SEARCH: &[(f64, f64)] = &[
     (20_000.0, 1.0),
 ];
 
-/// The same as the HPCC artifact (Li et al., SIGCOMM 2019) has it, bytes; mean 1 711 250 B.
+/// The same as in the HPCC artifact (Li et al., SIGCOMM 2019), in bytes; mean 1 711 250 B.
 const WEB_SEARCH_BYTES: &[(f64, f64)] = &[
     (0.0, 0.0),
     (10e3, 0.15),
@@ -57,7 +57,8 @@ const WEB_SEARCH_BYTES: &[(f64, f64)] = &[
     (30e6, 1.0),
 ];
 
-/// VL2's data mining cluster (Greenberg et al., SIGCOMM 2009) as pFabric's simulations digitise it, packets of 1460 B.
+/// VL2's data mining cluster (Greenberg et al., SIGCOMM 2009) as digitised by pFabric's simulations, in packets of 1460
+/// B.
 const DATA_MINING: &[(f64, f64)] = &[
     (1.0, 0.5),
     (2.0, 0.6),
@@ -69,7 +70,7 @@ const DATA_MINING: &[(f64, f64)] = &[
     (666_667.0, 1.0),
 ];
 
-/// Facebook's Hadoop cluster (Roy et al., SIGCOMM 2015) as the HPCC artifact has it, bytes; mean 120 420.75 B.
+/// Facebook's Hadoop cluster (Roy et al., SIGCOMM 2015) as in the HPCC artifact, in bytes; mean 120 420.75 B.
 const FACEBOOK_HADOOP: &[(f64, f64)] = &[
     (0.0, 0.0),
     (100.0, 0.01),
@@ -170,7 +171,7 @@ const GOOGLE_RPC: &[(f64, f64)] = &[
 ];
 
 /// IRN's workload (UCB/EECS-2018-103 §4.3.1): three facts are published, half single packets, 15 % from 200 KB to 3 MB.
-// CHOICE IRN §4.3.1: straight lines between them.
+// CHOICE IRN §4.3.1: linear interpolation between them.
 const RDMA_HEAVY_TAILED: &[(f64, f64)] = &[(32.0, 0.0), (1024.0, 0.5), (200_000.0, 0.85), (3_000_000.0, 1.0)];
 
 /// A table with a name.
@@ -195,7 +196,7 @@ pub(crate) fn published(sizes: &Sizes) -> Option<Cdf> {
     Some(Cdf::new(points.to_vec(), between, unit))
 }
 
-/// The distribution that a scenario names under `key`.
+/// The distribution of the key `key`.
 pub(crate) fn build(cx: &Cx<'_>, key: &str, sizes: &Sizes) -> Result<Cdf, Diagnostic> {
     let positive = |name: &str, size: u64| {
         let error =
