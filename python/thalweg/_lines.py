@@ -12,7 +12,7 @@ from typing import Any
 from thalweg import _units
 from thalweg._format import number
 
-# A label's column: the longest is "load of host links:".
+# A label's column; text follows a longer one (a job has its section's name) after a blank.
 LABEL = 22
 # Narrower than this, lines are left as they are.
 NARROWEST = 40
@@ -31,14 +31,14 @@ def wrapped(text: str, indent: int, first: str = "") -> str:
     wide = width()
     if wide is None:
         return first + text
-    lines = textwrap.wrap(text, wide - indent, break_long_words=False, break_on_hyphens=False) or [""]
-    return first + ("\n" + " " * indent).join(lines)
+    wrapper = textwrap.TextWrapper(wide, first, " " * indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(wrapper.wrap(text) or [first])
 
 
 def print_rows(rows: Iterable[tuple[str, str]]) -> None:
     """`what: how much`, a line each."""
     for what, text in rows:
-        print(wrapped(text, LABEL, f"{what + ':':{LABEL}}"))
+        print(wrapped(text, LABEL, f"{what + ': ':{LABEL}}"))
 
 
 def cell(value: Any) -> str:

@@ -7,6 +7,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from thalweg.plots import Figure
+    from thalweg.spread import Spread
     from thalweg.sweeps import Runs
 
 STATISTICS = ("mean", "p50", "p95", "p99")
@@ -56,7 +58,7 @@ NUMBERS = (
 )
 
 
-# Of a job: what it is called, where it is in `groups`, whether it takes computations to mean anything.
+# Of a job: what it is called, where it is in `groups`, whether it takes computing to mean anything.
 JOB_TIMES = (
     ("completion", "completion_us", False),
     ("computing", "compute_us", True),
@@ -392,10 +394,10 @@ def _jobs(a: Results, b: Results) -> list[Number]:
     out = []
     for name in {**found[0], **found[1]}:
         pair = [jobs.get(name) for jobs in found]
-        computes = any(job.get("computations") for job in pair if job)
-        for what, key, of_computations in JOB_TIMES:
+        computes = any(job.get("compute_us") for job in pair if job)
+        for what, key, of_computing in JOB_TIMES:
             values = [job.get(key) if job else None for job in pair]
-            if (computes or not of_computations) and values != [None, None]:
+            if (computes or not of_computing) and values != [None, None]:
                 column = f"groups.{name}.job.{key}" if name else f"job.{key}"
                 called = f"job, {what}" if single else f"{name}: {what}"
                 out.append(Number(called, column, "us", *values))
@@ -439,11 +441,12 @@ def section_name(groups: list[Mapping[str, Any]], n: Any) -> str:
 @dataclass(frozen=True)
 class SweepComparison:
     """Two sweeps: `rows`, one per setting that both have and metric, with the means over the seeds and their 95 %
-    intervals."""
+    intervals; `notes`: what these means are not of, flows that had not ended or runs without a value."""
 
     a: Runs
     b: Runs
     rows: list[dict[str, Any]]
+    notes: list[str] = field(default_factory=list)
 
     @property
     def frame(self) -> polars.DataFrame:
@@ -463,11 +466,12 @@ class SweepComparison:
     def tables(self) -> list[tuple[str, tuple[str, ...], list[tuple[Any, ...]]]]:
         """What `lines` prints, as a table: what it is, heads, rows."""
         head, *rows = self._table()
-        return [("means; * where the 95 % confidence intervals do not overlap", head, rows)]
+        what = "means; * where the 95 % confidence intervals do not overlap"
+        return [("; ".join([what, *self.notes]), head, rows)]
 
     def plain(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """The means with their intervals and all digits: heads, rows."""
-        names = ("setting", "metric", "a", "half_a", "b", "half_b", "percent", "differs")
+        names = ("setting", "metric", "a", "half_a", "runs_a", "b", "half_b", "runs_b", "percent", "differs")
         return names, [tuple(row.get(name) for name in names) for row in self.rows]
 
     def lines(self) -> Iterator[str]:
@@ -480,6 +484,10 @@ class SweepComparison:
         yield from lines if max(map(len, lines)) <= wide else self._blocks(wide)
         if any(row["differs"] for row in self.rows):
             yield "* the 95 % confidence intervals over the seeds do not overlap"
+        for note in self.notes:
+            yield from textwrap.wrap(
+                note, wide, subsequent_indent="   ", break_long_words=False, break_on_hyphens=False
+            )
 
     def _blocks(self, wide: int) -> Iterator[str]:
         head, *rows = self._table()
@@ -496,21 +504,25 @@ class SweepComparison:
         from thalweg._html import table, titled
 
         head, *rows = self._table()
-        return titled(f"A: {len(self.a)} runs, B: {len(self.b)} runs", table(head, rows))
+        notes = (f"<p>{escape(note)}</p>" for note in self.notes)
+        return titled(f"A: {len(self.a)} runs, B: {len(self.b)} runs", table(head, rows), *notes)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"settings": self.rows}
+        return {"settings": self.rows, "notes": self.notes}
 
 
 def _sweeps(a: Runs, b: Runs, metrics: tuple[str, ...]) -> SweepComparison:
     from thalweg.sweepfigure import short_names
 
     metrics = metrics or (a.metric,)
-    found = []
+    found: list[dict[str, dict[str, Spread]]] = []
+    places: list[dict[str, list[int]]] = []
     for runs in (a, b):
-        means = runs.over_seeds(*metrics)
+        means, of = runs.over_seeds(*metrics), runs.places()
         short = short_names(means[0][0]) if means else {}
-        found.append({", ".join(f"{short[k]} {text(v)}" for k, v in labels.items()): s for labels, s in means})
+        names = [", ".join(f"{short[k]} {text(v)}" for k, v in labels.items()) for labels, _ in means]
+        found.append({name: s for name, (_, s) in zip(names, means, strict=True)})
+        places.append({name: at for name, (_, at) in zip(names, of, strict=True)})
     shared = [name for name in found[0] if name in found[1]]
     if not shared:
         raise refuse(
@@ -531,7 +543,13 @@ def _sweeps(a: Runs, b: Runs, metrics: tuple[str, ...]) -> SweepComparison:
                     "percent": Number("", "", "", of_a, of_b).percent,
                     "half_a": None if math.isnan(x.half) else x.half,
                     "half_b": None if math.isnan(y.half) else y.half,
+                    "runs_a": x.runs,
+                    "runs_b": y.runs,
                     "differs": abs(x.mean - y.mean) > x.half + y.half if known else None,
                 }
             )
-    return SweepComparison(a, b, rows)
+    notes = []
+    for letter, runs, at in (("A", a, places[0]), ("B", b, places[1])):
+        compared = runs.chosen(n for name in shared for n in at[name])
+        notes += [f"{letter}: {said}" for metric in metrics if (said := compared.unfinished(metric))]
+    return SweepComparison(a, b, rows, notes)

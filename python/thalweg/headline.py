@@ -77,8 +77,8 @@ def rows(summary: Mapping[str, Any], marks: bool = True) -> list[tuple[str, str]
 
 
 def _jobs(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """How long each section took whose flows and computations wait for each other; of computations how much their
-    longest chain took, and what communication added to it."""
+    """How long each section took whose flows and computations wait for each other; where hosts compute, also between
+    the iterations of a collective, how much the longest chain of that took, and what communication added to it."""
     found = [g for g in summary.get("groups") or () if isinstance(g.get("job"), Mapping)]
     out = []
     for section in found:
@@ -87,7 +87,7 @@ def _jobs(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
             out.append((f"job{of}", "not complete"))
             continue
         text = _units.quantity(job["completion_us"], "us")
-        if job.get("computations"):
+        if job.get("compute_us"):
             compute, exposed = (_units.quantity(job[key], "us") for key in ("compute_us", "exposed_us"))
             text += f": {compute} of computing on the longest chain, {exposed} of exposed communication"
         out.append((f"job{of}", text))

@@ -18,6 +18,8 @@ PLAIN_EVERY = 5.0
 # Of many runs without a terminal, unless more was requested: their first line, and those after it.
 SELDOM = 30.0
 BAR_AFTER = 0.5
+# How long work goes on is reckoned from the part of it that is done, if that is at least so much.
+ENOUGH = 0.005
 
 
 def notebook() -> bool:
@@ -59,6 +61,11 @@ def fraction(seen: dict[str, Any]) -> float:
     return min(max(parts), 1.0)
 
 
+def to_go(elapsed: float, gained: float, left: float) -> str:
+    """`ETA 3 s`, as fast as a part of the work was done; nothing while that is too little."""
+    return f"ETA {wall(elapsed * left / gained)}" if gained >= ENOUGH else ""
+
+
 class Pace:
     """Events per second and time to go, since the start of this session."""
 
@@ -68,13 +75,10 @@ class Pace:
     def text(self, seen: dict[str, Any]) -> str:
         elapsed = max(time.monotonic() - self.begun, 1e-9)
         done = fraction(seen)
-        gained = done - self.from_fraction
-        eta = elapsed * (1 - done) / gained if gained > 1e-9 else float("inf")
         rate = (seen["events"] - self.first) / elapsed
-        return (
-            f"{simulated(seen['now_ps'])} simulated · {si(rate)} events/s · "
-            f"{seen['flows_done']}/{seen['flows_total']} flows · ETA {wall(eta)}"
-        )
+        parts = (f"{simulated(seen['now_ps'])} simulated", f"{si(rate)} events/s")
+        flows = f"{seen['flows_done']}/{seen['flows_total']} flows"
+        return " · ".join(filter(None, (*parts, flows, to_go(elapsed, done - self.from_fraction, 1 - done))))
 
 
 class Plain(Reporter):
@@ -146,9 +150,9 @@ class Many:
             return
         now = time.monotonic()
         elapsed = now - self.begun
-        eta = wall(elapsed * (1 - work) / work) if work > 0.005 else "?"
+        eta = to_go(elapsed, work, 1 - work)
         names = ", ".join(f"{k} {100 * fraction(p):.0f} %" for k, p in list(running.items())[:3])
-        text = " · ".join(filter(None, (f"{self.done}/{self.total} {self.what}", f"ETA {eta}", names)))
+        text = " · ".join(filter(None, (f"{self.done}/{self.total} {self.what}", eta, names)))
         if self.draws and self.bar is None and elapsed >= BAR_AFTER:
             self.bar = _bar()
             self.task = self.bar.add_task("", total=1.0)

@@ -17,7 +17,7 @@ from thalweg._page import LINES
 from thalweg.errors import nearest, refuse
 from thalweg.plots import COLOURS, COLUMN, MARKERS, Figure, cdf, curve, figure, style, svg
 from thalweg.rundata import SECONDS_PER, NoTable, RunData
-from thalweg.spread import spread
+from thalweg.spread import repetitions, spread
 
 if TYPE_CHECKING:
     from matplotlib.typing import LineStyleType
@@ -42,7 +42,7 @@ def slowdown_by_size(
             raise refuse(f"`{q!r}` is not a percentile", key="percentiles", hint="numbers from 0 to 100")
     with style():
         fig, ax = figure()
-        most = 1
+        most, spreads = 1, []
         lines: dict[str, LineStyleType] = {}
         colours: dict[str, dict[str, Any]] = {}
         for n, (name, results) in enumerate(runs.items()):
@@ -58,6 +58,7 @@ def slowdown_by_size(
                 for k in range(len(edges) + 1):
                     there = [one[p == k] for one, p in zip(slow, place, strict=True)]
                     found = spread([np.percentile(v, q, method="inverted_cdf") for v in there if len(v)])
+                    spreads.append(found)
                     if found.runs:
                         x.append(np.concatenate([s[p == k] for s, p in zip(sizes, place, strict=True)]).mean())
                         y.append(found.mean)
@@ -82,7 +83,7 @@ def slowdown_by_size(
         plain_log(ax)
         plain_log_x(ax, "B")
         if most > 1:
-            note(ax, f"mean of {most} seeds, bars: 95 % confidence")
+            note(ax, f"mean of {repetitions(spreads)} seeds, bars: 95 % confidence")
         if ax.get_lines():
             if len(runs) <= MOST_NAMED:
                 legend_above(fig, ax, 2)

@@ -59,10 +59,14 @@ def _part(key: str, values: object) -> Iterator[Point]:
     if isinstance(values, Mapping):
         if not values:
             raise refuse("the table of variants is empty: nothing would run", key=key)
+        before: dict[str, Mapping[str, str]] = {}
         for name, settings in values.items():
             if not isinstance(settings, Mapping):
                 hint = f'write {{"{name}": {{"{key}": {_toml.inline(settings, f"{key}.{name}")}}}}}'
                 raise refuse("a variant has a name and a table of settings", key=f"{key}.{name}", hint=hint)
+            before[name] = {k: _toml.override(v, str(k)) for k, v in settings.items()}
+            if twin := next((other for other in before if other != name and before[other] == before[name]), None):
+                raise refuse(f"it sets the same as `{twin}`", key=f"{key}.{name}", hint="remove one of them")
             yield Point(dict(settings), {key: str(name)})
         return
     for value in _values(key, values):

@@ -13,7 +13,7 @@ from thalweg import _units, plots
 from thalweg._layout import broken, legend_above, note, plain_log, plain_log_x
 from thalweg.errors import nearest, refuse
 from thalweg.settings import SEED, columns, text
-from thalweg.spread import Spread
+from thalweg.spread import Spread, repetitions
 
 
 class Swept(Protocol):
@@ -198,9 +198,8 @@ def over(
         panels = min(few, key=lambda k: (count[k], others.index(k)), default=None) if curves > MOST_CURVES else None
         panels = panels if len(others) > 1 else None
     points = [(labels, s[metric]) for labels, s in runs.over_seeds(metric) if s[metric].runs]
-    seeds = max((s.runs for _, s in points), default=0)
     scale, unit = _units.fitting([s.mean for _, s in points], _units.of_name(metric))
-    points = [(labels, Spread(s.mean / scale, s.half / scale, s.runs)) for labels, s in points]
+    points = [(labels, s.scaled(scale)) for labels, s in points]
     with plots.style():
         if x is None or not points:
             fig, ax = plots.figure(plots.COLUMN * 1.3)
@@ -244,8 +243,8 @@ def over(
         for ax in axes[:, 0]:
             ax.set(ylabel=broken(axis_label(metric, unit)))
         last = axes[-1, 0] if len(shown) == 1 else None
-        if seeds > 1:
-            same = runs.seeds_agree
+        if any(s.runs > 1 for _, s in points):
+            seeds, same = repetitions(s for _, s in points), runs.seeds_agree
             said = f"{seeds} seeds, {same}" if same else f"mean of {seeds} seeds, bars: 95 % confidence"
             note(axes[0, -1] if last is None else last, said)
         if len(looks) > 1:
@@ -321,7 +320,7 @@ def pareto(
     for metric in dict.fromkeys((x, y)):
         scale, units[metric] = _units.fitting([s[metric].mean for _, s in points], _units.of_name(metric))
         for _, s in points:
-            s[metric] = Spread(s[metric].mean / scale, s[metric].half / scale, s[metric].runs)
+            s[metric] = s[metric].scaled(scale)
     named = columns(runs.params)
     varied = [k for k, v in named.items() if k != SEED and len({text(one) for one in v}) > 1]
     colour = colour or next((k for k in varied if _places(named[k])[1] is not None), None)
@@ -369,6 +368,9 @@ def pareto(
         if is_delay(x) and not more_x and more_y:
             ax.invert_xaxis()
         ax.set(xlabel=axis_label(x, units[x]), ylabel=broken(axis_label(y, units[y])))
+        several = [s[metric] for _, s in points for metric in units]
+        if any(s.partial for s in several):
+            note(ax, f"mean of {repetitions(several)} seeds")
         legend_above(fig, ax, 3)
         return fig
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -18,7 +18,7 @@ from thalweg.pool import perform_all
 from thalweg.results import Results
 from thalweg.scenario import Scenario, as_scenario
 from thalweg.settings import SEED, Point, columns, text
-from thalweg.spread import Spread, spread
+from thalweg.spread import Spread, repetitions, spread
 
 if TYPE_CHECKING:
     import polars
@@ -166,8 +166,13 @@ class Runs(Sequence[Any]):
 
     def __getitem__(self, index: int | slice) -> Results | Runs:
         if isinstance(index, slice):
-            return Runs(self.settings[index], self.results[index])
+            return self.chosen(range(len(self))[index])
         return self.results[index]
+
+    def chosen(self, places: Iterable[int]) -> Runs:
+        """The runs at these places."""
+        at = list(places)
+        return Runs([self.settings[n] for n in at], [self.results[n] for n in at])
 
     def __len__(self) -> int:
         return len(self.results)
@@ -212,7 +217,7 @@ class Runs(Sequence[Any]):
         parts: dict[str, list[int]] = {}
         for n, value in enumerate(named[setting]):
             parts.setdefault(text(value), []).append(n)
-        return {name: Runs([self.settings[n] for n in at], [self.results[n] for n in at]) for name, at in parts.items()}
+        return {name: self.chosen(at) for name, at in parts.items()}
 
     @property
     def metric(self) -> str:
@@ -250,31 +255,40 @@ class Runs(Sequence[Any]):
             raise no_metric(metric, self.metrics())
         return metric
 
-    def over_seeds(self, *metrics: str) -> list[tuple[dict[str, Any], dict[str, Spread]]]:
-        """Settings without the seed, and of each metric the mean and the 95 % confidence interval over the seeds."""
-        metrics = tuple(self.check_metric(m) for m in metrics or (self.metric,))
-        frame = self.frame
+    def places(self) -> list[tuple[dict[str, Any], list[int]]]:
+        """Settings without the seed, and the places of their runs, one for each seed."""
         named = columns(self.params)
         keys = [k for k in named if k != SEED]
         found: dict[tuple[Any, ...], list[int]] = {}
         for row in range(len(self)):
             found.setdefault(tuple(named[k][row] for k in keys), []).append(row)
+        return [(dict(zip(keys, values, strict=True)), rows) for values, rows in found.items()]
+
+    def over_seeds(self, *metrics: str) -> list[tuple[dict[str, Any], dict[str, Spread]]]:
+        """Settings without the seed, and of each metric the mean and the 95 % confidence interval over the seeds. Of a
+        metric that not all of a setting's runs have these are of the others, as `runs` and `of` of its spread say."""
+        metrics = tuple(self.check_metric(m) for m in metrics or (self.metric,))
+        frame = self.frame
         out = []
-        for values, rows in found.items():
+        for labels, rows in self.places():
             numbers = {m: [x for x in frame[m].gather(rows) if x is not None and math.isfinite(x)] for m in metrics}
-            out.append((dict(zip(keys, values, strict=True)), {m: spread(x) for m, x in numbers.items()}))
+            out.append((labels, {m: spread(x, len(rows)) for m, x in numbers.items()}))
         return out
 
     def means(self, *metrics: str) -> polars.DataFrame:
         """One row per setting: how many seeds, and of each metric the mean over them and `±`, half its 95 %
-        confidence interval."""
+        confidence interval. Where not all seeds of a setting have a metric, a column more (`drops runs`) says how many
+        its means are of."""
         import polars as pl
 
+        found = self.over_seeds(*metrics)
+        partial = {metric for _, spreads in found for metric, s in spreads.items() if s.partial}
         rows = []
-        for labels, spreads in self.over_seeds(*metrics):
-            row = labels | {"runs": max((s.runs for s in spreads.values()), default=0)}
+        for labels, spreads in found:
+            row = labels | {"runs": max((s.of for s in spreads.values()), default=0)}
             for metric, s in spreads.items():
                 row |= {metric: s.mean if s.runs else None, f"{metric} ±": None if math.isnan(s.half) else s.half}
+                row |= {f"{metric} runs": s.runs} if metric in partial else {}
             rows.append(row)
         return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
@@ -302,25 +316,34 @@ class Runs(Sequence[Any]):
         return titled(self.title(metric), table(head, rows[:MOST_ROWS]), more, said, every)
 
     def unfinished(self, metric: str) -> str:
-        """How many flows had not ended, if any, and so are not counted in completion times and slowdowns."""
+        """What the means of a metric are not of, if anything: flows that had not ended, which have no completion times
+        and slowdowns, and runs without a value where others of the same setting have one."""
+        said = []
         shares = [headline.unfinished(r.summary, metric) for r in self.results]
         least, most = min(shares, default=0.0), max(shares, default=0.0)
-        if not most:
-            return ""
-        part = f"{100 * most:.3g} %" if least == most else f"{100 * least:.3g} to {100 * most:.3g} %"
-        return f"{part} of the flows had not ended: `{metric}` is of the others"
+        if most:
+            part = f"{100 * most:.3g} %" if least == most else f"{100 * least:.3g} to {100 * most:.3g} %"
+            said.append(f"{part} of the flows had not ended: `{metric}` is of the others")
+        spreads = [s[metric] for _, s in self.over_seeds(metric)]
+        if any(s.partial for s in spreads):
+            missing = sum(s.of - s.runs for s in spreads)
+            have = "has" if missing == 1 else "have"
+            said.append(f"{missing} of {len(self)} runs {have} no `{metric}`: the means are of the others")
+        return "; ".join(said)
 
     def title(self, metric: str) -> str:
         """How many runs, with how many seeds, and whether these differ."""
-        seeds = max((s[metric].runs for _, s in self.over_seeds(metric)), default=0)
-        if seeds < 2:
+        spreads = [s[metric] for _, s in self.over_seeds(metric)]
+        if max((s.runs for s in spreads), default=0) < 2:
             return f"{len(self)} runs"
+        seeds = repetitions(spreads)
         if said := self.seeds_agree:
             return f"{len(self)} runs, {seeds} seeds, {said}: the seed makes no difference"
         return f"{len(self)} runs, mean of {seeds} seeds ± 95 % confidence"
 
     def table_of(self, metric: str) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """A metric for people: short names of the varied keys, and the means in a unit that fits all of them."""
+        """A metric for people: short names of the varied keys, the means in a unit that fits all of them, and of how
+        many seeds they are where these are not all."""
         from thalweg import _units
         from thalweg.sweepfigure import axis_label, short_names
 
@@ -328,25 +351,27 @@ class Runs(Sequence[Any]):
         scale, unit = _units.fitting([s[metric].mean for _, s in found], _units.of_name(metric))
         short = short_names(found[0][0])
         several = max(s[metric].runs for _, s in found) > 1
-        head = [*short.values(), axis_label(metric, unit), *(["±"] if several else [])]
+        partial = any(s[metric].partial for _, s in found)
+        head = [*short.values(), axis_label(metric, unit), *(["±"] if several else []), *(["seeds"] if partial else [])]
         rows = []
         for labels, spreads in found:
             s = spreads[metric]
             numbers = [None if math.isnan(v) else v / scale for v in (s.mean, s.half)]
-            rows.append((*(text(labels[k]) for k in short), *(numbers if several else numbers[:1])))
+            counts = [f"{s.runs} of {s.of}"] if partial else []
+            rows.append((*(text(labels[k]) for k in short), *(numbers if several else numbers[:1]), *counts))
         return head, rows
 
     def to_latex(self, *metrics: str) -> str:
         """The settings and the means of metrics as a LaTeX table (`booktabs`), with the half-width of the 95 %
-        confidence interval where there are several seeds."""
-        from thalweg.texttables import framed, latex_cell
+        confidence interval where there are several seeds, and how many of them have a value where not all have."""
+        from thalweg.texttables import framed, latex_cell, latex_mean
 
         tables = [self.table_of(metric) for metric in metrics or (self.metric,)]
         keys = len(self.over_seeds(*metrics)[0][0])
         heads = [*tables[0][0][:keys], *(head[keys] for head, _ in tables)]
         lines = []
         for parts in zip(*(rows for _, rows in tables), strict=True):
-            means = (" $\\pm$ ".join(latex_cell(v) for v in row[keys:] if v is not None) or "--" for row in parts)
+            means = (latex_mean(row[keys:]) for row in parts)
             lines.append(" & ".join([*map(latex_cell, parts[0][:keys]), *means]))
         return framed(heads, lines, [n < keys for n in range(len(heads))])
 

@@ -25,6 +25,13 @@ def latex_cell(value: Any) -> str:
     )
 
 
+def latex_mean(cells: Iterable[float | str | None]) -> str:
+    """A cell of a mean, half its confidence interval if there is one, and in words of how many values it is."""
+    there = [cell for cell in cells if cell is not None]
+    numbers, words = ([latex_cell(c) for c in there if isinstance(c, str) == said] for said in (False, True))
+    return " ".join([" $\\pm$ ".join(numbers) or "--", *(f"({word})" for word in words)])
+
+
 def latex(head: Sequence[str], rows: Iterable[Sequence[Any]], left: int = 1) -> str:
     """A table for `booktabs`; the first `left` columns and those of words are aligned left.
 

@@ -106,6 +106,11 @@ def test_repetitions_have_error_bars(scenario):
     lengths = [np.ptp(segment[:, 1]) for c in bars for segment in c.get_segments()]
     assert len(bars) == 2 and max(lengths) > 0
     assert not runplots.slowdown_by_size({"": runs[0]}).axes[0].collections
+    # Of sizes that not every run has flows of, fewer runs are averaged.
+    few = thalweg.run(scenario.with_({"traffic.0.until": "100us"}))
+    assert few.measured()["size"].n_unique() < runs[0].measured()["size"].n_unique()
+    (ax,) = runplots.slowdown_by_size({"": [*runs[:2], few]}).axes
+    assert ax.get_title(loc="right").startswith("mean of 2 to 3 seeds")
     assert len(plots.bars(["a"], {"x": [2]}, "y", errors={"x": [1]}).axes[0].collections) == 1
     assert len(plots.lines([1], {"x": [2]}, "x", "y", errors={"x": [1]}).axes[0].collections) == 1
     assert len(plots.bars(["a"], {"x": [2]}, "y", errors={"x": [None]}).axes[0].collections) == 0

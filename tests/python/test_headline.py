@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 import thalweg
-from thalweg import headline, jobplot, runplots
+from thalweg import _lines, headline, jobplot, runplots
 from thalweg.errors import ScenarioError
 from thalweg.plots import COLOURS
 from thalweg.rundata import NoTable
@@ -136,6 +136,38 @@ def test_of_several_jobs_each_is_compared_with_its_namesake():
     assert found["two: completion"] == (second, b.summary["groups"][0]["job"]["completion_us"])
     # Without computations all of it is communication, which the completion says already.
     assert not any("exposed" in what or "computing" in what for what in found)
+
+
+ROUNDS = """
+topology = { kind = "star", hosts = 4, rate = "10Gbps", delay = "1us" }
+scheme = "roce+pfc"
+traffic = [{ kind = "ring-all-reduce", size = "64KB", iterations = 3, compute = "100us" }]
+"""
+
+
+def test_computing_between_the_iterations_of_a_collective_is_told_and_compared(tmp_path):
+    results = thalweg.run(thalweg.Scenario.from_toml(ROUNDS), progress=False)
+    job = results.summary["groups"][0]["job"]
+    assert (job["computations"], job["compute_us"]) == (0, 200)
+    text = dict(headline.rows(results.summary))["job"]
+    assert ": 200 us of computing on the longest chain, " in text and text.endswith(" of exposed communication")
+    assert text in results.report(tmp_path / "report.html").read_text()
+    found = {n.what: (n.a, n.b) for n in thalweg.compare(results, results).numbers}
+    assert found["job, computing"] == (200, 200) and found["job, exposed"] == (job["exposed_us"],) * 2
+
+
+def test_a_blank_follows_every_label(monkeypatch, capsys):
+    rows = [("job hierarchical-all-reduce", "71.7 us: as long as it takes"), ("packets", "0 drops"), ("links", "")]
+    monkeypatch.delenv("COLUMNS", raising=False)
+    _lines.print_rows(rows)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "job hierarchical-all-reduce: 71.7 us: as long as it takes"
+    assert [line.rstrip() for line in lines[1:]] == ["packets:              0 drops", "links:"]
+    # Lines that begin with a long label are no longer than others.
+    monkeypatch.setenv("COLUMNS", "48")
+    _lines.print_rows(rows)
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert (first, second) == ("job hierarchical-all-reduce: 71.7 us: as long as", " " * 22 + "it takes")
 
 
 def test_trimmed_packets_are_in_the_headline_and_in_comparisons():

@@ -39,7 +39,8 @@ def test_objects_show_themselves(scenario):
 
 
 def test_names_are_not_markup(scenario):
-    runs = thalweg.sweep(scenario.with_({"traffic.0.until": "2ms"}), {"variant": {"<b>": {}, "plain": {}}})
+    variants = {"<b>": {}, "plain": {"switch.scheduler": "srpt"}}
+    runs = thalweg.sweep(scenario.with_({"traffic.0.until": "2ms"}), {"variant": variants})
     assert "<b>&lt;" not in runs._repr_html_() and "&lt;b&gt;" in runs._repr_html_()
 
 

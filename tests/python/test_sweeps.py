@@ -4,6 +4,7 @@ import json
 import math
 import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -100,6 +101,78 @@ def test_means_and_figures_are_over_seeds(scenario):
     with pytest.raises(thalweg.ScenarioError, match="did you mean `measured"):
         runs.plot("measured.slowdown.maen")
     assert runs.pareto("measured.slowdown.mean", "measured.fct_us.p99").axes[0].get_xlabel() == "mean slowdown"
+
+
+JOB = Path(__file__).parents[2] / "examples" / "job" / "scenario.toml"
+COMPLETION = "groups.goal.job.completion_us"
+
+
+@pytest.fixture(scope="module")
+def cut_short():
+    """Two settings with three seeds each; the second one's last job did not finish."""
+    job = thalweg.Scenario.load(JOB)
+    whole = [thalweg.run(job.with_({SEED: n}), progress=False) for n in (1, 2, 3)]
+    cut = thalweg.run(job.with_({SEED: 3, "run.until": "30us"}), progress=False)
+    points = [{"x": x, SEED: n} for x in (10, 20) for n in (1, 2, 3)]
+    return thalweg.Runs(points, [*whole, *whole[:2], cut])
+
+
+def test_a_mean_says_of_how_many_seeds_it_is(cut_short, capsys):
+    sweeping.print_means(cut_short, COMPLETION)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "6 runs, mean of 2 to 3 seeds ± 95 % confidence" in said
+    assert "± seeds 10 43.5 0 3 of 3 20 43.5 0 2 of 3" in said
+    assert said.endswith(f"1 of 6 runs has no `{COMPLETION}`: the means are of the others")
+    assert "1 of 6 runs has no" in cut_short[:].unfinished(COMPLETION) and not cut_short[:3].unfinished(COMPLETION)
+    means = cut_short.means(COMPLETION, "drops")
+    assert means["runs"].to_list() == [3, 3] and means[f"{COMPLETION} runs"].to_list() == [3, 2]
+    assert "drops runs" not in means.columns
+    assert r"20 & 43.5 $\pm$ 0 (2 of 3) & 0 $\pm$ 0 \\" in cut_short.to_latex(COMPLETION, "drops")
+    for figure in (cut_short.plot(COMPLETION), cut_short.pareto(COMPLETION, "goodput_gbps")):
+        assert figure.axes[0].get_title(loc="right").startswith("mean of 2 to 3 seeds")
+
+
+def test_one_value_of_two_is_no_mean_of_two(cut_short):
+    pair = cut_short.chosen([4, 5])
+    assert pair.title(COMPLETION) == "2 runs" and pair.title("drops").startswith("2 runs, mean of 2 seeds")
+    head, ((*_, mean, count),) = pair.table_of(COMPLETION)
+    assert (head[-1], count) == ("seeds", "1 of 2") and mean == pytest.approx(43.5, abs=0.1)
+    # Where no run of a setting has a value there is no mean that could hide it.
+    none = cut_short.chosen([0, 5])
+    assert not none.unfinished(COMPLETION) and none.means(COMPLETION)[COMPLETION].to_list()[1] is None
+
+
+def test_sections_say_of_how_many_seeds_a_number_is(cut_short):
+    job = thalweg.Scenario.load(JOB)
+    early = thalweg.run(job.with_({SEED: 3, "run.until": "10us"}), progress=False)
+    runs = thalweg.Runs(cut_short.settings, [*list(cut_short)[:5], early])
+    table = runs.sections()
+    assert table["runs"].to_list() == [3, 3] and table["fct_us.mean runs"].to_list() == [3, 2]
+    assert "flows runs" not in table.columns
+    assert r"7.48 $\pm$ 0 (2 of 3)" in sweeping.latex_of(table)
+
+
+def test_two_sweeps_are_compared_with_what_their_means_leave_out(cut_short):
+    whole = thalweg.Runs(cut_short.settings, [*list(cut_short)[:3], *list(cut_short)[:3]])
+    found = thalweg.compare(cut_short, whole, COMPLETION)
+    note = f"A: 1 of 6 runs has no `{COMPLETION}`: the means are of the others"
+    assert found.notes == [note] and note in found.tables()[0][0] and note in found._repr_html_()
+    assert note in " ".join(line.strip() for line in found.lines())
+    assert [(row["runs_a"], row["runs_b"]) for row in found.rows] == [(3, 3), (2, 3)]
+    assert not thalweg.compare(whole, whole, COMPLETION).notes
+    # Of settings that only one of them has nothing is said.
+    assert not thalweg.compare(cut_short, whole.chosen([0, 1, 2]), COMPLETION).notes
+
+
+def test_two_sweeps_are_compared_with_the_part_of_flows_that_had_not_ended(cli, scenario, tmp_path):
+    for name, until in (("short", "2ms"), ("long", "50ms")):
+        base = scenario.with_({"traffic.0.until": "2ms", "run.until": until})
+        thalweg.sweep(base, {SEED: [1, 2]}, out=tmp_path / name, progress=False)
+    metric = "measured.slowdown.mean"
+    said = thalweg.Runs.load(tmp_path / "short").unfinished(metric)
+    assert "of the flows had not ended" in said
+    assert f"A: {said}\n" in cli("compare", "short", "long", "--metric", metric).out.replace("\n   ", " ")
+    assert json.loads(cli("compare", "short", "long", "--json").out)["notes"][0] == f"A: {said}"
 
 
 def test_the_front_by_hand():
@@ -218,6 +291,16 @@ SWEPT_WRONG = {
     "set and varied": (["--vary", f"{LOAD}=0.5,0.6", "--set", f"{LOAD}=0.7"], "--set of it cannot take effect"),
     "no such metric": (["--seeds", "2", "--metric", "drosp"], "did you mean `drops`"),
     "variant without equals sign": (["--variant", "a", "seed"], "key=value"),
+    "variant without a name": (
+        ["--variant", f"{LOAD}=0.5", "--variant", f"{LOAD}=0.6"],
+        f"--variant {LOAD}=0.5: a variant has a name before the keys it sets; write --variant NAME KEY=VALUE",
+    ),
+    "variant's name with an equals sign": (["--variant", f"a={LOAD}=0.5"], "write --variant NAME KEY=VALUE"),
+    "two variants alike": (
+        ["--variant", "a", f"{LOAD}=0.5", "--variant", "b", f"{LOAD}=0.5"],
+        "`variant.b`: it sets the same as `a`; remove one of them",
+    ),
+    "two variants of nothing": (["--variant", "a", "--variant", "b"], "`variant.b`: it sets the same as `a`"),
     "other things": (["--seeds", "2", "--out", "full"], "holds other things"),
     "a file": (["--seeds", "2", "--out", "tiny.toml"], "in the way"),
     "no seeds": (["--seeds", "0"], "above zero"),

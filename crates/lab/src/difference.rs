@@ -4,7 +4,7 @@ use crate::Run;
 use thalweg_scenario::{Diagnostic, Scenario, Stop};
 use thalweg_sim::diff::Compared;
 use thalweg_sim::events::{Event, Phase};
-use thalweg_units::PortId;
+use thalweg_units::{HostId, NodeId, PortId};
 
 /// Two scenarios' runs side by side.
 pub struct Pair(Run, Run);
@@ -42,8 +42,14 @@ fn name(run: &Run, event: Option<Event>) -> String {
     let (spec, names) = (run.spec(), &run.meta.names);
     let Some(event) = event else { return "the run has ended".into() };
     let entity = event.tag.entity();
-    let node = |id: thalweg_units::NodeId| {
-        format!("{} {id} ({})", if id.0 < spec.hosts { "host" } else { "switch" }, names.of(id.0))
+    let node = |id: NodeId| {
+        // A further NIC of a host has a number of its own as a node, which the host has not.
+        let what = if id.0 < spec.hosts {
+            format!("host {}", spec.host_of(HostId(id.0)))
+        } else {
+            format!("switch {id}")
+        };
+        format!("{what} ({})", names.of(id.0))
     };
     let port = || {
         let (from, to) = spec.ends(PortId(entity));
@@ -64,7 +70,7 @@ fn name(run: &Run, event: Option<Event>) -> String {
         Phase::Sample => format!("probe {entity} takes a sample"),
         Phase::Stop => format!("flow {entity} stops"),
         Phase::Point => format!("the congestion point of port {} looks at its queue", port()),
-        Phase::Relief => format!("the relief of {} acts", node(thalweg_units::NodeId(spec.hosts + entity))),
+        Phase::Relief => format!("the relief of {} acts", node(NodeId(spec.hosts + entity))),
         Phase::DepartureNotice => format!("the switch of port {} is notified of what has left it", port()),
         Phase::Agent => format!("a timer of host agent {entity} fires"),
         Phase::Quanta => {

@@ -138,7 +138,9 @@ def quic_send(args: Namespace) -> int:
     if args.json:
         print(json.dumps(s | {"to": to, "congestion": args.congestion}))
     elif not args.quiet:
-        print("\n".join(f"{what + ':':22}{text}" for what, text in sent_rows(s)))
+        from thalweg._lines import print_rows
+
+        print_rows(sent_rows(s))
     return OK
 
 

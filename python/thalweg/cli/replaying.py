@@ -39,9 +39,9 @@ def replay(args: Namespace) -> int:
     if args.quiet or args.json:
         return OK
     from thalweg import headline
+    from thalweg._lines import print_rows
 
-    for what, text in headline.rows(results.summary):
-        print(f"{what + ':':22}{text}")
+    print_rows(headline.rows(results.summary))
     speed = _format.si(results.meta["packets_per_second"], "packets/s")
     took = _format.wall(results.meta["seconds"])
     print(f"{took}, {speed} · {kept(results)}" + (f" · report {page}" if page else ""))

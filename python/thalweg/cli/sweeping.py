@@ -34,6 +34,9 @@ def axes(args: Namespace, seed: int) -> dict[str, Any]:
     if args.variant:
         over["variant"] = {}
         for name, *sets in args.variant:
+            if "=" in name:
+                reason = f"thalweg sweep: --variant {name}: a variant has a name before the keys it sets"
+                raise refuse(reason, hint="write --variant NAME KEY=VALUE")
             if name in over["variant"]:
                 raise refuse(f"thalweg sweep: two variants are called `{name}`")
             try:
@@ -188,17 +191,18 @@ def latex_of(sections: polars.DataFrame) -> str:
     """The table of sections: means with the half-widths of their intervals, a column in a unit that fits it."""
     from thalweg import _units
     from thalweg.sweepfigure import axis_label
-    from thalweg.texttables import framed, latex_cell
+    from thalweg.texttables import framed, latex_cell, latex_mean
 
     means = [c.removesuffix(" ±") for c in sections.columns if c.endswith(" ±")]
-    words = [c for c in sections.columns if c not in means and not c.endswith(" ±")]
+    words = [c for c in sections.columns if c not in means and not c.endswith((" ±", " runs"))]
     fits = {c: _units.fitting(sections[c].to_list(), _units.of_name(c)) for c in means}
     lines = []
     for row in sections.iter_rows(named=True):
         cells = [latex_cell(row[c]) for c in words]
         for c, (scale, _) in fits.items():
             both = [row[name] / scale for name in (c, f"{c} ±") if row[name] is not None]
-            cells.append(" $\\pm$ ".join(map(latex_cell, both)) or "--")
+            count = row.get(f"{c} runs")
+            cells.append(latex_mean([*both, None if count in (None, row["runs"]) else f"{count} of {row['runs']}"]))
         lines.append(" & ".join(cells))
     head = [*words, *(axis_label(c, unit) for c, (_, unit) in fits.items())]
     return framed(head, lines, [n < len(words) for n in range(len(head))])

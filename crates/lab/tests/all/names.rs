@@ -2,8 +2,8 @@
 
 use crate::common::{Folder, finish};
 use std::path::Path;
-use thalweg_lab::{ColumnData, Run};
-use thalweg_scenario::{Scenario, load};
+use thalweg_lab::{ColumnData, Pair, Run};
+use thalweg_scenario::{Scenario, Stop, load};
 
 const RACKS: &str = "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n";
 
@@ -139,4 +139,21 @@ fn two_nodes_of_one_name_are_refused() {
         scenario(text, &dir.0).expect_err("twins"),
         "s.toml:5: `topology.file`: `net.toml` has two nodes called `web`; give every node a name of its own"
     );
+}
+
+/// Two runs part on the link of host 1 to its server's switch, where the host is a further node, of number 5.
+#[test]
+fn a_further_nic_is_called_by_its_host() {
+    let with = |delay: &str| {
+        let text = format!(
+            "transport = \"udp\"\n\
+             topology = {{ kind = \"rails\", servers = 2, gpus = 2, spines = 2, nvlink_delay = \"{delay}\" }}\n\
+             traffic = [{{ kind = \"flow\", src = 1, dst = 0, size = \"1KB\" }}]\n"
+        );
+        scenario(&text, Path::new(".")).expect("loads")
+    };
+    let mut pair = Pair::new_unless(&Stop::default(), &with("25ns"), &with("40ns")).expect("runs");
+    let found =
+        std::iter::repeat_with(|| pair.step()).flatten().next().expect("an end").expect("a difference");
+    assert!(found.contains("a packet arrives over host 1 (h1.1) -> switch 12 (nv0)"), "{found}");
 }

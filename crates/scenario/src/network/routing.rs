@@ -77,13 +77,13 @@ fn paths(
                 );
                 let hint = format!(
                     "a path leads from host {} to host {} over switches that are linked",
-                    graph.shown(from),
-                    graph.shown(to)
+                    graph.shown_host(from),
+                    graph.shown_host(to)
                 );
                 return Err(Diagnostic::in_file(file, row.line, reason).hint(hint));
             }
             if let Some(host) = path.iter().find(|n| graph.is_nic(**n)) {
-                let reason = format!("`{name}` of flow {label} passes host {host}");
+                let reason = format!("`{name}` of flow {label} passes host {}", graph.shown_host(*host));
                 return Err(Diagnostic::in_file(file, row.line, reason).hint("hosts do not forward"));
             }
         }

@@ -58,6 +58,12 @@ impl Graph {
         if name == format!("h{node}") { node.to_string() } else { format!("{node} (`{name}`)") }
     }
 
+    /// A NIC as messages name it: the number of its host, followed by its name unless that only repeats the number.
+    pub(crate) fn shown_host(&self, nic: NodeId) -> String {
+        let (host, name) = (self.host_of(nic), self.names.of(nic.0));
+        if name == format!("h{host}") { host.to_string() } else { format!("{host} (`{name}`)") }
+    }
+
     /// Adds a duplex link of a fixed rate and delay.
     pub(crate) fn link(&mut self, a: u32, b: u32, rate: Q<Rate>, delay: Span) {
         self.links.push(LinkSpec::fixed(NodeId(a), NodeId(b), rate.0, delay, Span::ZERO));

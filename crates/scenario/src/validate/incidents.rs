@@ -107,7 +107,8 @@ fn frames_of(r: &mut Report<'_>, key: &str, port: u32, graph: &Graph) {
     }
     let (from, _) = graph.ends(PortId(port));
     if graph.is_nic(from) {
-        let why = format!("port {port} belongs to host {from}, and hosts send no pause frames");
+        let host = graph.shown_host(from);
+        let why = format!("port {port} belongs to host {host}, and hosts send no pause frames");
         r.ineffective(
             key,
             &why,

@@ -302,6 +302,12 @@ fn incidents() {
         &[("incident", &loss("probability=0.5,port=0"))],
         "`incident.0.port`: it has no effect: port 0 belongs to host 0, and hosts send no pause frames; the other direction of the link is port 1",
     );
+    // A host's further link is a node of its own, with a number that no host has.
+    let rails = ("topology", "{kind=\"rails\",servers=2,gpus=2,spines=2}");
+    wrong(
+        &[rails, ("switch.inputs.memory", "1MB"), ("incident", &loss("probability=0.5,port=18"))],
+        "`incident.0.port`: it has no effect: port 18 belongs to host 1 (`h1.1`), and hosts send no pause frames; the other direction of the link is port 19",
+    );
     wrong(
         &[("incident", &loss("probability=0.5,port=16"))],
         "`incident.0.port`: there is no port 16; ports are 0 to 15",
