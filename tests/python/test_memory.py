@@ -35,6 +35,8 @@ SCENARIOS = {
     "samples of controllers": DUMBBELL
     + BACKLOGGED
     + '[measure]\ncontrollers = { every = "10ns" }\n[run]\nuntil = "10ms"\n',
+    "flows that wait": 'transport = "udp"\n[topology]\nkind = "star"\nhosts = 256\n'
+    + '[[traffic]]\nkind = "all-to-all"\nsize = "1KB"\niterations = 4\n',
     "round trips": DUMBBELL + BACKLOGGED + '[measure]\nround_trips = true\n[run]\nuntil = "1.2s"\n',
 }
 

@@ -2,17 +2,18 @@
 //! computing.
 //!
 //! The longest chain of computations is the longest time that computations take which had to come one after the other
-//! in this run, because one followed the other, directly or by way of flows, or because they shared a processor. The
-//! pause of a flow after those that it follows counts as computing: it is the `compute` of collective operations. What
-//! the job takes longer than that is communication that no computation hides.
+//! in this run, because one followed the other, directly or by way of flows, or because they shared a processor, with
+//! another job's, too: of what that one computed counts what came after this one's start. The pause of a flow after
+//! those that it follows counts as computing: it is the `compute` of collective operations. What the job takes longer
+//! than that is communication that no computation hides.
 
 use crate::run::Run;
 use crate::statistics::statistics;
 use crate::tables::FlowRow;
 use serde_json::{Value as Json, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thalweg_net::spec::{Edge, End, Predecessor, Step};
-use thalweg_units::{Span, Time, WorkId};
+use thalweg_units::{HostId, Span, Time, WorkId};
 
 /// How long the section's job has taken, where it is over; at which of its hosts it was over when.
 pub(crate) fn job(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Json {
@@ -49,7 +50,7 @@ pub(crate) fn job(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Json {
     }
     let us = |span: Span| span.ps() as f64 / 1e6;
     let takes = (over && end >= start).then(|| end.since(start));
-    let chain = takes.map(|_| longest_chain(run, rows, section));
+    let chain = takes.map(|_| longest_chain(run, rows, section, start));
     let finish: Vec<Span> = hosts.into_values().filter(|at| *at >= start).map(|at| at.since(start)).collect();
     let spread = finish.iter().max().zip(finish.iter().min()).map(|(last, first)| us(*last) - us(*first));
     json!({
@@ -57,8 +58,8 @@ pub(crate) fn job(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Json {
         "compute_us": chain.map(us),
         "exposed_us": takes.zip(chain).map(|(all, chain)| us(all.saturating_sub(chain))),
         "computations": computations,
-        "hosts_us": statistics(finish.into_iter().map(us).collect()),
-        "spread_us": spread.filter(|_| over),
+        "hosts_us": takes.map(|_| statistics(finish.into_iter().map(us).collect())),
+        "spread_us": spread.filter(|_| takes.is_some()),
     })
 }
 
@@ -96,8 +97,29 @@ fn before_on_processor(run: &Run, order: &[(Time, Step)]) -> Vec<Option<WorkId>>
     before
 }
 
-/// The longest chain of computations of a section that is over.
-fn longest_chain(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Span {
+/// The sections whose computations share a processor with this one's, or with those of a section that does; itself.
+fn together(run: &Run, section: usize) -> BTreeSet<usize> {
+    let mut users: BTreeMap<(HostId, u32), BTreeSet<usize>> = BTreeMap::new();
+    for work in &run.engine.spec().works {
+        if let Some(cpu) = work.cpu {
+            users.entry((work.host, cpu)).or_default().insert(work.group.into());
+        }
+    }
+    let mut all = BTreeSet::from([section]);
+    loop {
+        let before = all.len();
+        for users in users.values().filter(|users| !users.is_disjoint(&all)).cloned().collect::<Vec<_>>() {
+            all.extend(users);
+        }
+        if all.len() == before {
+            return all;
+        }
+    }
+}
+
+/// The longest chain of computations of a section that is over and began at `start`. Chains of other sections lead to
+/// it by way of processors only.
+fn longest_chain(run: &Run, rows: &[FlowRow<'_>], section: usize, start: Time) -> Span {
     let spec = run.engine.spec();
     let (flows, works) = (spec.flows.len(), spec.works.len());
     let begun = |step: Step| match step {
@@ -107,21 +129,28 @@ fn longest_chain(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Span {
     // As they began; of those that began at one instant first what others follow. Flows alone come after those that
     // they follow as they are.
     let order = if works == 0 { steps(run).collect() } else { spec.precedence.order(flows, works) };
+    let together = together(run, section);
     let mut order: Vec<(Time, Step)> = order
         .into_iter()
-        .filter(|step| group(run, *step) == section)
+        .filter(|step| together.contains(&group(run, *step)))
         .map(|step| (begun(step), step))
+        // (Others' sections need not be over.)
+        .filter(|(at, _)| *at != Time::MAX)
         .collect();
     order.sort_by_key(|(at, _)| *at);
     let before_on_processor = before_on_processor(run, &order);
+    // What of a time that ends at an instant came after the start.
+    let since = |time: Span, end: Time| time.min(Span::from_ps(end.ps().saturating_sub(start.ps())));
     let mut chains = Chains { flows: vec![Span::ZERO; flows], works: vec![[Span::ZERO; 2]; works] };
     // Once, and again where a processor's order at one instant is not that in which steps follow each other.
     loop {
         let mut grows = false;
-        for (_, step) in &order {
+        for (begun, step) in &order {
             let before = spec.precedence.of_step(*step);
             let chain = before.iter().map(|before| chains.up_to(before)).max();
-            let pause = |start: Time| chain.map_or(Span::ZERO, |chain| chain + Span::from_ps(start.ps()));
+            let pause = |pause: Time| {
+                chain.map_or(Span::ZERO, |chain| chain + since(Span::from_ps(pause.ps()), *begun))
+            };
             grows |= match *step {
                 Step::Flow(flow) => grow(&mut chains.flows[flow.at()], pause(spec.flows[flow.at()].start)),
                 Step::Work(number) => {
@@ -129,12 +158,13 @@ fn longest_chain(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Span {
                     let last = before_on_processor[number.at()].map(|last| chains.works[last.at()][1]);
                     let begin = pause(work.start).max(last.unwrap_or(Span::ZERO));
                     let [begins, ends] = &mut chains.works[number.at()];
-                    grow(begins, begin) | grow(ends, begin + work.lasts)
+                    grow(begins, begin) | grow(ends, begin + since(work.lasts, *begun + work.lasts))
                 }
             };
         }
         if !grows {
-            break chains.longest();
+            let own = order.iter().filter(|(_, step)| group(run, *step) == section);
+            break own.map(|(_, step)| chains.at_end_of(*step)).max().unwrap_or(Span::ZERO);
         }
     }
 }
@@ -164,8 +194,10 @@ impl Chains {
         }
     }
 
-    fn longest(&self) -> Span {
-        let all = self.flows.iter().chain(self.works.iter().map(|[_, end]| end));
-        all.max().copied().unwrap_or(Span::ZERO)
+    fn at_end_of(&self, step: Step) -> Span {
+        match step {
+            Step::Flow(flow) => self.flows[flow.at()],
+            Step::Work(work) => self.works[work.at()][1],
+        }
     }
 }

@@ -93,6 +93,25 @@ fn a_computation_of_no_time_does_not_take_part_in_the_one_that_begins_with_it() 
     );
 }
 
+/// Two jobs compute for 100 us on one processor, one after the other, and then send a packet, which takes 8 us. What the
+/// second one waits for its processor is no communication; only what came after its start is its own time.
+#[test]
+fn a_job_that_waits_for_the_computation_of_another_is_computing() {
+    let trace = "num_ranks 2\nrank 0 { c: calc 100000\n s: send 1000b to 1\n s requires c }\nrank 1 { recv 1000b from 0 }";
+    let folder = Folder::with("shared", trace);
+    let section = "[[traffic]]\nkind = \"goal\"\nfile = \"t.goal\"";
+    for (start, waited) in [(0, 100.0), (40, 60.0), (130, 0.0)] {
+        let text = format!("{section}\n{section}\nname = \"second\"\nstart = \"{start}us\"\n{STAR}");
+        let run = finish(&folder.scenario(&text));
+        let times = |group: usize| {
+            let job = &run.summary()["groups"][group]["job"];
+            ["completion_us", "compute_us", "exposed_us"].map(|key| us(&job[key]))
+        };
+        assert_eq!(times(0), [108.0, 100.0, 8.0]);
+        assert_eq!(times(1), [waited + 108.0, waited + 100.0, 8.0], "started after {start} us");
+    }
+}
+
 #[test]
 fn rendezvous_waits_for_the_receiver_and_overhead_for_processors() {
     let trace = "num_ranks 2\nrank 0 { send 5000b to 1 }\n\

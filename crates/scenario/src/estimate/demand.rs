@@ -24,6 +24,8 @@ pub(super) struct Demand {
     pub frame: Frame,
     /// Number of flows, including those without end.
     pub flows: f64,
+    /// Number of predecessors that flows and computations wait for.
+    pub waits: f64,
     /// True if some flows end.
     pub ends: bool,
     pub course: Course,
@@ -61,6 +63,7 @@ impl Demand {
         Self {
             frame,
             flows: e.flows + e.endless,
+            waits: e.waits,
             ends: e.flows > 0.0,
             course: pattern.family().course(&fluid),
             finite: e.flows * per_flow,

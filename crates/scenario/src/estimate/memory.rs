@@ -12,6 +12,8 @@ use thalweg_machines::transport::{Receiver, Sender};
 /// A flow: 180 in the simulation (specification, record, connection), 320 in the columns of its table, 200 as a row
 /// from which the table is made, and the rounding of the allocator.
 const FLOW: f64 = 810.0;
+/// One that a flow or computation waits for: as it is made, in the specification, and from the other end.
+const WAIT: f64 = 40.0;
 /// A port: 380 in the simulation, 260 in its table.
 const PORT: f64 = 650.0;
 /// A packet with its places in queues and events; its trace while packets are recorded.
@@ -95,6 +97,7 @@ pub(super) fn parts(doc: &Document, graph: &Graph, t: &Totals) -> Vec<(&'static 
     let machines = (size_of::<Sender>() + size_of::<Receiver>()) as f64;
     let mut parts = [
         ("flows", t.flows * FLOW),
+        ("waits", t.waits * WAIT),
         ("connections", t.active * (machines + CONNECTION)),
         ("packets", t.inside * PACKET),
         ("network", ports * PORT + routes),

@@ -42,6 +42,8 @@ const EVENTS_PER_HOP: f64 = 1.1;
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
     flows: f64,
+    /// What flows and computations wait for.
+    waits: f64,
     packets: f64,
     hops: f64,
     acks: f64,
@@ -83,6 +85,7 @@ pub(crate) fn estimate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Est
         // their path.
         let packets = demand.packets(t.end) * ways.share(*way, t.end);
         t.flows += demand.flows;
+        t.waits += demand.waits;
         t.packets += packets;
         t.hops += packets * ways.links(*way).unwrap_or(path) * (1.0 + demand.frame.acks);
         t.acks += packets * demand.frame.acks;

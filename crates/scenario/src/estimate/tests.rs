@@ -50,6 +50,51 @@ fn what_cannot_fit_is_counted_without_making_it() {
     assert!((50e9..110e9).contains(&(part(&e, "probes") as f64)), "{e:?}");
 }
 
+/// What flows wait for is counted as what is made, by way of stand-ins or in a list.
+#[test]
+fn waits_are_counted() {
+    let with = |traffic: &str| {
+        let text = format!("[topology]\nkind = \"star\"\nhosts = 8\n[[traffic]]\n{traffic}\n");
+        load(&text, "s.toml", &std::env::temp_dir(), &[]).unwrap_or_else(|e| panic!("{}", e[0]))
+    };
+    let made = |s: &Scenario| {
+        let net = s.network().expect("a network");
+        let flows = (0..net.flows.len()).map(|flow| net.precedence.of(flow.into()).len());
+        let works = (0..net.works.len()).map(|work| net.precedence.of_work(work.into()).len());
+        flows.chain(works).sum::<usize>() as u64
+    };
+    let exchange = "kind = \"all-to-all\"\nsize = \"1KB\"\niterations = 3";
+    for (traffic, waits) in [
+        (exchange.to_owned(), 2 * 3 * 56),
+        (format!("{exchange}\nrelay = 4"), 2 * 3 * 56 + 3 * 8 * 3),
+        (exchange.replace("3", "1"), 0),
+    ] {
+        let s = with(&traffic);
+        let estimate = s.estimate().expect("an estimate");
+        assert_eq!((made(&s), part(&estimate, "waits")), (waits, 40 * waits), "{traffic}");
+    }
+    let name = format!("thalweg-waits-{}.csv", std::process::id());
+    let file = std::env::temp_dir().join(&name);
+    let all = (0..99).map(|id| format!("{id},0,1,1000,0,\n")).collect::<String>();
+    let ids = (0..99).map(|id| id.to_string()).collect::<Vec<_>>().join(" ");
+    let rows = format!("id,src,dst,size_bytes,start_us,after\n{all}99,1,2,1000,0,{ids}\n");
+    std::fs::write(&file, rows).expect("written");
+    let s = with(&format!("kind = \"list\"\nfile = \"{name}\""));
+    let estimate = s.estimate().expect("an estimate");
+    assert_eq!((made(&s), part(&estimate, "waits")), (99, 40 * 99));
+    std::fs::remove_file(&file).expect("removed");
+}
+
+/// An all-to-all of 512 hosts, twice, waits for 800 000 flows; it was refused for 500 million.
+#[test]
+fn many_hosts_may_exchange_again_and_again() {
+    let s = scenario(
+        "[topology]\nkind = \"star\"\nhosts = 512\n[[traffic]]\nkind = \"all-to-all\"\nsize = \"1KB\"\niterations = 2\n",
+    );
+    let e = s.estimate().expect("an estimate");
+    assert_eq!((e.flows, part(&e, "waits")), (2 * 512 * 511, 40 * 3 * 512 * 511));
+}
+
 /// A fat-tree of 8192 hosts has 49 152 ports; ADS keeps two tables of 1335 entries at each: 1.2 GB.
 #[test]
 fn schedulers_are_counted() {

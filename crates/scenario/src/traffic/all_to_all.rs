@@ -6,6 +6,9 @@
 //! and receives one. All flows have the same size, or a matrix gives their sizes, as in MPI's all-to-all-v: some
 //! experts get more tokens than others.
 //!
+//! If the flows start at the same time, each host hands them over in the order i + 1, i + 2, …, as MPICH does. If all
+//! began with host 0, and then host 1, its link would have everything while the others are idle.
+//!
 //! On rails of GPUs, a flow between rails crosses the spines. NCCL's PXN (since version 2.12) avoids that: data first
 //! goes over NVLink to the GPU of the sender's server that is on the receiver's rail, and then along this rail.
 //!
@@ -19,17 +22,15 @@ use super::arrivals::jittered;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
-use super::rounds::Rounds;
+use super::rounds::{Rounds, WAITS};
 use super::section::{Expected, Section};
 use crate::Diagnostic;
 use crate::parse::tables;
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thalweg_net::spec::Predecessor;
 use thalweg_units::{Bytes, Span, Time};
-
-/// Largest number of dependencies between flows, each of which takes 20 bytes.
-const MOST_WAITS: f64 = 1e8;
 
 /// Every host sends one flow to every other, repeatedly (pairwise: Thakur et al., IJHPCA 2005).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -153,7 +154,8 @@ impl AllToAll {
         Rounds { steps: hosts - 1, iterations: self.iterations, compute: self.compute.0 }
     }
 
-    /// All flows of an iteration, each after all flows that its host received and sent in the iteration before.
+    /// All flows of an iteration. Each waits for one computation of its host that stands for all flows that the host
+    /// received and sent in the iteration before.
     fn at_once(
         &self,
         s: &Section<'_>,
@@ -162,35 +164,42 @@ impl AllToAll {
         out: &mut Drafts,
     ) -> Result<(), Diagnostic> {
         let parts = self.parts(s, hosts.len())?;
-        let mut before: Vec<Vec<usize>> = Vec::new();
-        for _ in 0..self.iterations {
+        let mut before: Vec<Vec<Predecessor>> = Vec::new();
+        for iteration in 1..=self.iterations {
+            let goes_on = iteration < self.iterations;
             let mut now = vec![Vec::new(); hosts.len()];
             for (place, src) in hosts.iter().enumerate() {
                 s.cx.proceed()?;
                 let mut stream = s.stream("starts", u64::from(*src));
-                for (to, dst) in hosts.iter().enumerate().filter(|(to, _)| *to != place) {
-                    let size = parts.of(place, to);
+                for to in (1..hosts.len()).map(|k| (place + k) % hosts.len()) {
+                    let (dst, size) = (hosts[to], parts.of(place, to));
                     if size == 0 {
                         continue;
                     }
                     let relay = self.relay(place, to).map(|relay| hosts[relay]);
-                    let next = relay.unwrap_or(*dst);
+                    let next = relay.unwrap_or(dst);
                     let mut flow = match before.get(place) {
                         None => {
                             out.push(s.flow(*src, next, size, jittered(first, self.jitter.0, &mut stream)))
                         }
-                        Some(both) => out.follow(s.follower(*src, next, size, self.compute.0), both),
+                        Some(both) => {
+                            out.follow_all(s.follower(*src, next, size, self.compute.0), both.iter().copied())
+                        }
                     };
                     if let Some(relay) = relay {
-                        flow = out.follow(s.follower(relay, *dst, size, Span::ZERO), &[flow]);
+                        flow = out.follow(s.follower(relay, dst, size, Span::ZERO), &[flow]);
                     }
-                    if self.iterations > 1 {
+                    if goes_on {
                         now[place].push(flow);
                         now[to].push(flow);
                     }
                 }
             }
-            before = now;
+            if goes_on {
+                let last_of =
+                    |(host, flows): (&u32, Vec<usize>)| out.last_of(s.stand_in(*host, Span::ZERO), &flows);
+                before = hosts.iter().zip(now).map(last_of).collect();
+            }
         }
         Ok(())
     }
@@ -203,37 +212,34 @@ impl Family for AllToAll {
         let members = s.members("hosts", &self.hosts)?.len();
         let (hosts, iterations) = (members as f64, f64::from(self.iterations));
         self.check_relay(s, members)?;
-        let (flows, bytes) = match self.parts(s, members)? {
+        // Flows to their hosts, flows to relays, bytes.
+        let (last, relayed, bytes) = match self.parts(s, members)? {
             Parts::Alike(size) => {
                 let group = self.relay.map_or(hosts, f64::from);
                 // Relayed flows count twice: those to all hosts of other groups, except to the one at the sender's own
                 // place.
-                let flows = hosts * (hosts - 1.0 + (hosts - group) * (1.0 - 1.0 / group));
-                (flows, flows * size as f64)
+                let (last, relayed) = (hosts * (hosts - 1.0), hosts * (hosts - group) * (1.0 - 1.0 / group));
+                (last, relayed, (last + relayed) * size as f64)
             }
             Parts::Given(rows) => {
                 let sent = rows.iter().enumerate().flat_map(|(from, row)| {
                     let others = row.iter().enumerate().filter(move |(to, size)| *to != from && **size > 0);
-                    others.map(
-                        move |(to, size)| {
-                            if self.relay(from, to).is_some() { (2.0, size) } else { (1.0, size) }
-                        },
-                    )
+                    others.map(move |(to, size)| {
+                        (if self.relay(from, to).is_some() { 1.0 } else { 0.0 }, *size as f64)
+                    })
                 });
-                sent.fold((0.0, 0.0), |(flows, bytes), (legs, size)| {
-                    (flows + legs, bytes + legs * *size as f64)
+                sent.fold((0.0, 0.0, 0.0), |(last, relayed, bytes), (relay, size)| {
+                    (last + 1.0, relayed + relay, bytes + (1.0 + relay) * size)
                 })
             }
         };
-        let waits = (iterations - 1.0) * flows * 2.0 * (hosts - 1.0);
-        if self.exchange == Exchange::AtOnce && waits > MOST_WAITS {
-            let reason = format!("each flow waits for {} others, {waits:.1e} in all", 2.0 * (hosts - 1.0));
-            let hint = format!(
-                "at most {MOST_WAITS:.0e} in all: use fewer hosts, or write `exchange = \"pairwise\"`"
-            );
-            return Err(s.cx.error(&s.key("iterations"), reason, hint));
-        }
-        Ok(Expected { flows: iterations * flows, bytes: iterations * bytes, ..Expected::default() })
+        let flows = iterations * (last + relayed);
+        let waits = match self.exchange {
+            // Each that follows an iteration waits once, and is waited for by its sender's and its receiver's next one.
+            Exchange::AtOnce => (iterations - 1.0) * 3.0 * last + iterations * relayed,
+            Exchange::Pairwise => WAITS * flows,
+        };
+        Ok(Expected { flows, bytes: iterations * bytes, waits, ..Expected::default() })
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
@@ -277,20 +283,39 @@ impl Family for AllToAll {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{after, ends, flows, in_folder, network};
+    use super::super::tests::{after, ends, flows, in_folder, network, waits};
+    use thalweg_units::Span;
 
+    /// No two hand over the first flow, the second one and so on to one host.
     #[test]
-    fn there_is_a_flow_from_every_host_to_every_other() {
-        let flows = flows(3, "kind = \"all-to-all\"\nsize = \"3KB\"");
-        assert_eq!(ends(&flows), [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]);
+    fn every_host_sends_to_all_others_in_the_order_in_which_they_follow_it() {
+        let flows = flows(4, "kind = \"all-to-all\"\nsize = \"3KB\"");
+        let of_each = [[(0, 1), (0, 2), (0, 3)], [(1, 2), (1, 3), (1, 0)], [(2, 3), (2, 0), (2, 1)]];
+        assert_eq!(ends(&flows[..9]), of_each.concat());
+        assert_eq!(ends(&flows[9..]), [(3, 0), (3, 1), (3, 2)]);
+    }
+
+    /// Per iteration after the first each of N hosts waits for 2(N − 1) flows, and N − 1 flows for that.
+    #[test]
+    fn what_is_waited_for_grows_as_the_number_of_flows() {
+        for hosts in [8, 16] {
+            let section = "kind = \"all-to-all\"\nsize = \"3KB\"\niterations = 3\ncompute = \"5us\"";
+            let net = network(hosts, section);
+            let (n, pause) = (hosts as usize, Span::from_us(5));
+            assert_eq!((net.works.len(), waits(&net)), (2 * n, 2 * 3 * n * (n - 1)));
+            assert!(net.works.iter().all(|work| work.cpu.is_none() && work.lasts.is_zero()));
+            // The time to compute is the flows'.
+            assert!(net.flows[n * (n - 1)..].iter().all(|flow| flow.start.ps() == pause.ps()));
+            assert!(after(&net)[n * (n - 1)..].iter().all(|before| before.len() == 2 * (n - 1)));
+        }
     }
 
     #[test]
     fn a_host_begins_again_when_it_has_all_and_all_have_what_it_sent() {
         let net = network(4, "kind = \"all-to-all\"\nsize = \"3KB\"\nhosts = [3, 1, 2]\niterations = 2");
-        assert_eq!(ends(&net.flows[..6]), [(3, 1), (3, 2), (1, 3), (1, 2), (2, 3), (2, 1)]);
+        assert_eq!(ends(&net.flows[..6]), [(3, 1), (3, 2), (1, 2), (1, 3), (2, 3), (2, 1)]);
         let after = after(&net);
-        assert_eq!(after[6..8], [vec![0, 1, 2, 4], vec![0, 1, 2, 4]]);
+        assert_eq!(after[6..8], [vec![0, 1, 3, 4], vec![0, 1, 3, 4]]);
         assert_eq!(after[8], [0, 2, 3, 5]);
     }
 
@@ -304,9 +329,9 @@ mod tests {
             (ends(&net.flows), sizes, after(&net))
         };
         let (at_once, sizes_at_once, waits) = sizes("");
-        assert_eq!(at_once, [[(0, 1), (1, 0), (1, 2), (2, 1)]; 2].concat());
-        assert_eq!(sizes_at_once, [[1000, 2000, 3000, 4000]; 2].concat());
-        assert_eq!(waits[4..6], [vec![0, 1], vec![0, 1, 2, 3]]);
+        assert_eq!(at_once, [[(0, 1), (1, 2), (1, 0), (2, 1)]; 2].concat());
+        assert_eq!(sizes_at_once, [[1000, 3000, 2000, 4000]; 2].concat());
+        assert_eq!(waits[4..6], [vec![0, 2], vec![0, 1, 2, 3]]);
         // Host 0 has nothing for host 2, and host 2 nothing for host 0: what was before counts.
         let (pairwise, _, waits) = sizes("exchange = \"pairwise\"");
         assert_eq!(pairwise, [[(0, 1), (1, 2), (1, 0), (2, 1)]; 2].concat());
@@ -324,17 +349,17 @@ mod tests {
         // By the clock, then those that were relayed.
         let first = [
             [(0, 1), (0, 2), (0, 1)],
-            [(1, 0), (1, 0), (1, 3)],
-            [(2, 0), (2, 3), (2, 3)],
+            [(1, 0), (1, 3), (1, 0)],
+            [(2, 3), (2, 0), (2, 3)],
             [(3, 2), (3, 1), (3, 2)],
         ];
         assert_eq!(ends(&net.flows[..12]), first.concat());
         assert_eq!(ends(&net.flows[12..16]), [(1, 3), (0, 2), (3, 1), (2, 0)]);
         assert_eq!(ends(&net.flows[16..20]), [(0, 1), (0, 2), (0, 1), (1, 3)]);
         let after = after(&net);
-        assert_eq!(after[12..16], [[2], [4], [7], [9]]);
-        // What host 0 was sent has arrived (3, 6, 15), and so has all that it sent (0, 1, 12).
-        assert_eq!(after[16], [0, 1, 3, 6, 12, 15]);
+        assert_eq!(after[12..16], [[2], [3], [8], [9]]);
+        // What host 0 was sent has arrived (5, 7, 15), and so has all that it sent (0, 1, 12).
+        assert_eq!(after[16], [0, 1, 5, 7, 12, 15]);
         assert_eq!(after[19], [18]);
     }
 
@@ -364,6 +389,29 @@ mod tests {
         let net = in_folder(4, &[("m.csv", rows)], section).expect("a network");
         assert_eq!(ends(&net.flows), [(3, 0), (2, 0), (0, 3)]);
         assert_eq!(after(&net), [vec![], vec![], vec![0, 1]]);
+    }
+
+    /// Host 0 begins in the second step: what host 3 has sent it meanwhile it need not compute with, and the iteration
+    /// before it must.
+    #[test]
+    fn pairwise_the_time_to_compute_comes_before_a_hosts_first_flow_whichever_step_that_is() {
+        let rows = "0,0,9,0\n0,0,0,0\n0,0,0,0\n7,0,0,0\n";
+        let section = "kind = \"all-to-all\"\nmatrix = \"m.csv\"\nexchange = \"pairwise\"\niterations = 2";
+        let with = |rows: &str, more: &str| {
+            in_folder(4, &[("m.csv", rows)], &format!("{section}\n{more}")).expect("a network")
+        };
+        let net = with(rows, "compute = \"5us\"");
+        assert_eq!(ends(&net.flows), [(3, 0), (0, 2), (3, 0), (0, 2)]);
+        assert_eq!(after(&net), [vec![], vec![0], vec![0], vec![1, 2]]);
+        let pauses = |net: &thalweg_net::spec::NetworkSpec| -> Vec<u64> {
+            net.flows.iter().map(|flow| flow.start.ps() / 1_000_000).collect()
+        };
+        assert_eq!((pauses(&net), net.works.len()), (vec![0, 0, 5, 0], 1));
+        assert_eq!((net.works[0].host.0, net.works[0].start.ps()), (0, 5_000_000));
+        // Without time to compute, and where nothing has come meanwhile, no computation is needed.
+        assert_eq!(with(rows, "").works.len(), 0);
+        let net = with("0,0,9,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n", "compute = \"5us\"");
+        assert_eq!((pauses(&net), net.works.len()), (vec![0, 5], 0));
     }
 
     #[test]

@@ -1,7 +1,11 @@
 //! Flows and computations as families make them, before they are sorted into the list of a run.
 
-use thalweg_net::spec::{End, Predecessor};
+use thalweg_net::spec::{Edge, End, Predecessor};
 use thalweg_units::{Rows, Span, Time};
+
+/// Largest number of direct predecessors where others have the same. If many wait for the same long list, following a
+/// computation that stands for all of it saves the lists.
+pub(super) const MOST_FOLLOWED: usize = 4;
 
 /// Largest number of flows of a scenario.
 pub(crate) const MOST_FLOWS: u64 = 100_000_000;
@@ -82,6 +86,16 @@ impl Drafts {
         self.followed_by_works.push(others);
         self.works.push(work);
         self.works.len() - 1
+    }
+
+    /// What comes when the last of the flows at these positions has arrived: they themselves or, if they are more than
+    /// [`MOST_FOLLOWED`], `stand_in`, which then follows them all and takes no time.
+    pub fn last_of(&mut self, stand_in: WorkDraft, flows: &[usize]) -> Vec<Predecessor> {
+        let arrived = flows.iter().map(|flow| Predecessor::Flow { flow: (*flow).into(), end: End::Received });
+        if flows.len() <= MOST_FOLLOWED {
+            return arrived.collect();
+        }
+        vec![Predecessor::Work { work: self.work(stand_in, arrived).into(), edge: Edge::Ended }]
     }
 
     pub fn len(&self) -> usize {

@@ -126,7 +126,8 @@ impl Family for FlowList {
         let bytes = rows.iter().map(|r| r.size as f64).sum();
         let (active, last) = under_way(s.graph, &rows, &order);
         let span = last + self.jitter.0.secs();
-        Ok(Expected { flows: rows.len() as f64, bytes, endless: 0.0, span, active })
+        let waits = order.iter().map(|(_, before)| before.len() as f64).sum();
+        Ok(Expected { flows: rows.len() as f64, bytes, endless: 0.0, span, active, waits })
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {

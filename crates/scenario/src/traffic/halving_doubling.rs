@@ -12,7 +12,7 @@ use super::collective::collective;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
-use super::rounds::{Rounds, upto};
+use super::rounds::{Rounds, WAITS, upto};
 use super::section::{Expected, Section};
 use crate::Diagnostic;
 use crate::quantity::Q;
@@ -80,7 +80,7 @@ impl Family for HalvingDoubling {
         let flows = iterations * self.rounds(hosts).steps as f64 * n;
         // Each host sends all but one of N parts, twice.
         let bytes = iterations * 2.0 * (n - 1.0) * self.size.0.get() as f64;
-        Ok(Expected { flows, bytes, ..Expected::default() })
+        Ok(Expected { flows, bytes, waits: WAITS * flows, ..Expected::default() })
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {

@@ -14,7 +14,7 @@ use super::collective::collective;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
-use super::rounds::{Rounds, upto};
+use super::rounds::{Rounds, WAITS, upto};
 use super::section::{Expected, Section};
 use crate::Diagnostic;
 use crate::quantity::Q;
@@ -111,7 +111,8 @@ impl Family for Hierarchical {
         let (each, count) = (groups.each as f64, groups.count as f64);
         let vectors = 2.0 * n * ((each - 1.0) / each + (count - 1.0) / n);
         let flows = iterations * groups.steps() as f64 * n;
-        Ok(Expected { flows, bytes: iterations * vectors * self.size.0.get() as f64, ..Expected::default() })
+        let bytes = iterations * vectors * self.size.0.get() as f64;
+        Ok(Expected { flows, bytes, waits: WAITS * flows, ..Expected::default() })
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {

@@ -2,7 +2,7 @@
 
 use super::Family;
 use super::course::{Course, Fluid};
-use super::drafts::{Drafts, WorkDraft};
+use super::drafts::{Drafts, MOST_FOLLOWED, WorkDraft};
 use super::section::{Expected, Section};
 use crate::Diagnostic;
 use crate::topology::Graph;
@@ -40,10 +40,6 @@ pub(crate) struct Job {
     after: Rows<Moment>,
 }
 
-/// Largest number of direct predecessors of a task. If many tasks have the same long list, an intermediate task that
-/// stands for the list saves memory.
-const MOST_MOMENTS: usize = 4;
-
 impl Job {
     /// Adds a task that starts after these moments of earlier tasks, or with the job if there are none. Returns its
     /// number.
@@ -53,12 +49,12 @@ impl Job {
         (self.tasks.len() - 1) as u32
     }
 
-    /// At most [`MOST_MOMENTS`] moments, the last of which is at the same time as the last of these. If there are more,
+    /// At most [`MOST_FOLLOWED`] moments, the last of which is at the same time as the last of these. If there are more,
     /// they are replaced by the end of a computation of no duration that follows all of them.
     pub fn last_of(&mut self, host: u32, mut moments: Vec<Moment>) -> Vec<Moment> {
         moments.sort_unstable();
         moments.dedup();
-        if moments.len() <= MOST_MOMENTS {
+        if moments.len() <= MOST_FOLLOWED {
             return moments;
         }
         vec![(self.push(Task::Work { host, cpu: None, lasts: Span::ZERO }, moments), When::Over)]
@@ -99,7 +95,8 @@ impl Job {
             reached.push(both);
         }
         let end = reached.iter().map(|both| both[1]).fold(1e-12, f64::max);
-        Expected { flows, bytes, endless: 0.0, span: last, active: busy / end }
+        let waits = self.after.items().len() as f64;
+        Expected { flows, bytes, endless: 0.0, span: last, active: busy / end, waits }
     }
 
     /// Appends the flows and computations to `out`. Those without predecessors start at `start`.

@@ -49,7 +49,8 @@ impl Family for RequestResponse {
             return Err(s.ineffective("think", "count", "round"));
         }
         let rounds = f64::from(self.count);
-        Ok(Expected { flows: 2.0 * rounds, bytes: rounds * round, ..Expected::default() })
+        let flows = 2.0 * rounds;
+        Ok(Expected { flows, bytes: rounds * round, waits: flows - 1.0, ..Expected::default() })
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {

@@ -3,14 +3,19 @@
 //! A host sends in a step when all flows sent to it since its own last flow have arrived, and that last flow has
 //! arrived, too. In most operations these are the flows that it received and sent in the step before. The first step of
 //! an iteration follows the last step of the iteration before in the same way, after the computation time: a host waits
-//! only for the hosts that send to it. Two simplifications: additions take no time, and a host knows immediately when a
-//! flow has arrived.
+//! only for the hosts that send to it. A host that sends nothing in the first step begins an iteration with the first
+//! flow that it sends, which also follows what the host has received meanwhile. Two simplifications: additions take no
+//! time, and a host knows immediately when a flow has arrived.
 
 use super::course::{Course, Fluid};
 use super::drafts::Drafts;
 use super::section::{Expected, Section};
 use crate::Diagnostic;
+use thalweg_net::spec::{Edge, End, Predecessor};
 use thalweg_units::{Span, Time};
+
+/// About the number of predecessors of a flow: one that was received and one that was sent.
+pub(super) const WAITS: f64 = 2.0;
 
 /// The steps of an operation.
 #[derive(Clone, Copy, Debug)]
@@ -49,10 +54,11 @@ impl Rounds {
         out: &mut Drafts,
     ) -> Result<(), Diagnostic> {
         let mut hold: Vec<Held> = vec![Held::default(); hosts.len()];
+        let mut iteration = out.len();
         for round in 0..self.iterations as usize * self.steps {
             s.cx.proceed()?;
             let step = round % self.steps;
-            let pause = if step == 0 { self.compute } else { Span::ZERO };
+            iteration = if step == 0 { out.len() } else { iteration };
             // Place of the sender, place of the receiver, position of the flow.
             let mut sent: Vec<(usize, usize, usize)> = Vec::with_capacity(hosts.len());
             for place in 0..hosts.len() {
@@ -65,7 +71,8 @@ impl Rounds {
                 let flow = if before.is_empty() {
                     out.push(s.flow(src, dst, size, start(place)))
                 } else {
-                    out.follow(s.follower(src, dst, size, pause), &before)
+                    let (pause, before) = self.before(s, src, (before, iteration), out);
+                    out.follow_all(s.follower(src, dst, size, pause), before)
                 };
                 sent.push((place, to, flow));
             }
@@ -77,6 +84,28 @@ impl Rounds {
             }
         }
         Ok(())
+    }
+
+    /// What a host's next flow follows, and how long after that it starts. `flows`: the flows that it received and sent
+    /// since its last one, of which those from the position `iteration` on belong to this iteration. If others belong
+    /// to the iteration before, this is the host's first flow of the iteration: it follows those after the computation
+    /// time, and the flows of this iteration immediately.
+    fn before(
+        &self,
+        s: &Section<'_>,
+        host: u32,
+        (flows, iteration): (Vec<usize>, usize),
+        out: &mut Drafts,
+    ) -> (Span, Vec<Predecessor>) {
+        let arrived = |flow: &usize| Predecessor::Flow { flow: (*flow).into(), end: End::Received };
+        let (now, earlier): (Vec<usize>, Vec<usize>) = flows.iter().partition(|flow| **flow >= iteration);
+        if now.is_empty() || earlier.is_empty() || self.compute.is_zero() {
+            let pause = if now.is_empty() { self.compute } else { Span::ZERO };
+            return (pause, flows.iter().map(arrived).collect());
+        }
+        let computed = out.work(s.stand_in(host, self.compute), earlier.iter().map(arrived));
+        let computed = Predecessor::Work { work: computed.into(), edge: Edge::Ended };
+        (Span::ZERO, now.iter().map(arrived).chain([computed]).collect())
     }
 
     /// Makes the flows of a ring, in which each host sends to the next one what it received in the step before. In step
@@ -96,7 +125,8 @@ impl Rounds {
     /// What [`Self::pass_on`] is expected to offer.
     pub fn passes(&self, hosts: usize, size: u64) -> Expected {
         let rounds = f64::from(self.iterations) * self.steps as f64;
-        Expected { flows: rounds * hosts as f64, bytes: rounds * size as f64, ..Expected::default() }
+        let flows = rounds * hosts as f64;
+        Expected { flows, bytes: rounds * size as f64, waits: WAITS * flows, ..Expected::default() }
     }
 
     /// The course of the operation in the fluid model.

@@ -104,7 +104,7 @@ impl Family for Rpc {
         let calls = rate * (plan.until - plan.from).secs();
         s.few_enough(2.0 * calls)?;
         let bytes = self.request.0.get() as f64 + self.response.0.get() as f64;
-        Ok(Expected { flows: 2.0 * calls, bytes: calls * bytes, ..Expected::default() })
+        Ok(Expected { flows: 2.0 * calls, bytes: calls * bytes, waits: calls, ..Expected::default() })
     }
 
     fn answers(&self) -> bool {

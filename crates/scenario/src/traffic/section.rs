@@ -1,6 +1,6 @@
 //! A section of `[[traffic]]` while it is checked and its flows are drawn.
 
-use super::drafts::{Draft, MOST_FLOWS};
+use super::drafts::{Draft, MOST_FLOWS, WorkDraft};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::parse::flows::LARGEST_FLOW;
@@ -36,6 +36,12 @@ impl Section<'_> {
     pub fn follower(&self, src: u32, dst: u32, size: u64, pause: Span) -> Draft {
         Draft { judged: None, ..self.flow(src, dst, size, Time::from_ps(pause.ps())) }
     }
+    /// A computation without a processor and of no duration, `pause` after its predecessors: it stands for all of them.
+    pub fn stand_in(&self, host: u32, pause: Span) -> WorkDraft {
+        let start = Time::from_ps(pause.ps());
+        WorkDraft { host, cpu: None, start, lasts: Span::ZERO, group: self.index as u16 }
+    }
+
     /// Checks a host that a key names.
     pub fn host(&self, name: &str, host: u32) -> Result<u32, Diagnostic> {
         if host < self.graph.hosts {
@@ -190,6 +196,8 @@ pub(crate) struct Expected {
     pub span: f64,
     /// Average number of concurrent flows of a list, if only the receivers' links delay them.
     pub active: f64,
+    /// What flows and computations wait for: the lengths of their lists together.
+    pub waits: f64,
 }
 
 impl Expected {

@@ -1,6 +1,6 @@
 use std::path::Path;
 use thalweg_net::spec::{FlowSpec, NetworkSpec, Predecessor, Step};
-use thalweg_units::FlowId;
+use thalweg_units::{FlowId, Span};
 
 /// A star of hosts with one section of traffic.
 pub(super) fn network(hosts: u32, section: &str) -> NetworkSpec {
@@ -39,14 +39,30 @@ pub(super) fn ends(flows: &[FlowSpec]) -> Vec<(u32, u32)> {
     flows.iter().map(|f| (f.src.0, f.dst.0)).collect()
 }
 
-/// What each flow follows.
+/// The flows that each flow follows, some by way of a computation that stands for them.
 pub(super) fn after(net: &NetworkSpec) -> Vec<Vec<u32>> {
+    let step = |before: &Predecessor| match before.step() {
+        Step::Flow(flow) => vec![flow.0],
+        Step::Work(work) => {
+            assert_eq!((net.works[work.at()].cpu, net.works[work.at()].lasts), (None, Span::ZERO));
+            let flow = |before: &Predecessor| match before.step() {
+                Step::Flow(flow) => flow.0,
+                Step::Work(other) => panic!("computation {work} follows computation {other}"),
+            };
+            net.precedence.of_work(work).iter().map(flow).collect()
+        }
+    };
     let of = |flow: usize| {
-        let step = |before: &Predecessor| match before.step() {
-            Step::Flow(flow) => flow.0,
-            Step::Work(work) => panic!("follows computation {work}"),
-        };
-        net.precedence.of(FlowId::from(flow)).iter().map(step).collect()
+        let mut all: Vec<u32> = net.precedence.of(FlowId::from(flow)).iter().flat_map(step).collect();
+        all.sort_unstable();
+        all
     };
     (0..net.flows.len()).map(of).collect()
+}
+
+/// How much is waited for: the lengths of all lists together.
+pub(super) fn waits(net: &NetworkSpec) -> usize {
+    let flows = (0..net.flows.len()).map(|flow| net.precedence.of(flow.into()).len());
+    let works = (0..net.works.len()).map(|work| net.precedence.of_work(work.into()).len());
+    flows.chain(works).sum()
 }

@@ -73,7 +73,9 @@ impl Family for TreeAllReduce {
         }
         s.computes(self.iterations, self.compute.0)?;
         let flows = f64::from(self.iterations) * 2.0 * (hosts - 1) as f64;
-        Ok(Expected { flows, bytes: flows * self.size.0.get() as f64, ..Expected::default() })
+        let bytes = flows * self.size.0.get() as f64;
+        // Every flow but those of the first leaves is waited for, or waits, about once.
+        Ok(Expected { flows, bytes, waits: flows, ..Expected::default() })
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {

@@ -5,7 +5,8 @@ use super::{Report, incidents, link_queues};
 use crate::resolve;
 use crate::schema::{Direction, Document, Link, Scheduler, WhichLinks};
 use crate::text::tree::Value;
-use crate::topology::{self, Family, Graph, Overlays};
+use crate::topology::{self, Family, Graph, Overlays, Topology};
+use serde_json::Value as Json;
 use thalweg_machines::link::TransmitterKind;
 use thalweg_units::{PortId, Rate};
 
@@ -187,40 +188,55 @@ fn idle_rates(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Gr
     }
     let Some(Value::Table(keys)) = r.cx.origin.root.get("topology").map(|t| &t.value) else { return };
     let keys: Vec<String> = keys.iter().map(|(key, _)| key.clone()).collect();
+    let Some(said) = said(&written.topology) else { return };
     for key in &keys {
         let path = format!("topology.{key}");
-        if is_idle(r, written, doc, graph, links, key) == Some(true) {
+        if is_idle(r, &said, doc, graph, links, key) == Some(true) {
             let why = "every link that it applies to has a `transmitter` of its own";
             r.ineffective(&path, why, "remove the key");
         }
     }
 }
 
-/// True if changing a rate that differs from its default would change no link; `None` if `key` is not a rate, or if the
-/// changed topology cannot be built.
+/// A topology, resolved.
+fn resolved(topology: Json) -> Option<Topology> {
+    let mut topology: Topology = serde_json::from_value(topology).ok()?;
+    topology.shape.resolve();
+    Some(topology)
+}
+
+/// The keys of a written topology that are not their defaults, which may depend on others: a resolved scenario says
+/// everything.
+fn said(written: &Topology) -> Option<Json> {
+    let mut said = serde_json::to_value(written).ok()?;
+    let full = resolved(said.clone())?;
+    let keys: Vec<String> = said.as_object()?.keys().cloned().collect();
+    for key in keys {
+        let mut without = said.clone();
+        without.as_object_mut()?.remove(&key);
+        if resolved(without.clone()).is_some_and(|topology| topology == full) {
+            said = without;
+        }
+    }
+    Some(said)
+}
+
+/// True if changing a rate that differs from its default would change no link, not even one that has it by default;
+/// `None` if `key` is not a rate that is `said`, or if the changed topology cannot be built.
 fn is_idle(
     r: &Report<'_>,
-    written: &Document,
+    said: &Json,
     doc: &Document,
     graph: &Graph,
     links: &Overlays,
     key: &str,
 ) -> Option<bool> {
-    let mut resolved = serde_json::to_value(&doc.topology).ok()?;
-    let mut bare = written.clone();
-    let mut without = serde_json::to_value(&written.topology).ok()?;
-    without.as_object_mut()?.remove(key);
-    bare.topology = serde_json::from_value(without).ok()?;
-    resolve::resolve(&mut bare);
-    // What is the default need not be left out: a resolved scenario says everything.
-    if serde_json::to_value(&bare.topology).ok()?.get(key) == resolved.get(key) {
-        return Some(false);
-    }
     // Other keys of the topology are not rates.
-    let rate: Rate = resolved.get(key)?.as_str()?.parse().ok()?;
+    let rate: Rate = said.get(key)?.as_str()?.parse().ok()?;
     let other = Rate::from_bps(if rate.bps() < 1 << 40 { 2 * rate.bps() } else { rate.bps() / 2 });
-    resolved[key] = other.to_string().into();
-    let mut topology = serde_json::from_value(resolved).ok()?;
+    let mut changed = said.clone();
+    changed[key] = other.to_string().into();
+    let mut topology = resolved(changed)?;
     let changed = topology::build(r.cx, &mut topology, doc.transport.packet_sizes(), links).ok()?;
     Some(changed.links == graph.links)
 }

@@ -317,6 +317,39 @@ fn sections_that_contradict_each_other_and_rates_that_no_link_has() {
     assert_eq!(errors_in(&right, &dir.0), Vec::<String>::new());
 }
 
+/// Links without a transmitter of their own take the rate if they have none of their own.
+#[test]
+fn a_rate_that_is_the_default_of_another_has_an_effect() {
+    let dir = Folder::new("links-default-rates", &[("none", "")]);
+    let flow = "[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n";
+    let fixed = "transmitter = { kind = \"fixed\", rate = \"25Gbps\" }\n";
+    let rails = |more: &str| {
+        format!(
+            "transport = \"udp\"\n{flow}[topology]\nkind = \"rails\"\nservers = 2\ngpus = 2\nspines = 2\n\
+             host_rate = \"200Gbps\"\n{more}[[link]]\nwhich = \"host-links\"\n{fixed}"
+        )
+    };
+    let star = |more: &str| {
+        format!(
+            "transport = \"udp\"\n{flow}[topology]\nkind = \"star\"\nhosts = 2\nrate = \"100Gbps\"\n{more}\
+             [[link]]\nwhich = {{ kind = \"between\", ends = [\"h1\", \"switch0\"] }}\n{fixed}"
+        )
+    };
+    for text in [rails(""), star("")] {
+        let one = load(&text, "s.toml", &dir.0, &[]).unwrap_or_else(|e| panic!("{}", e[0]));
+        let two = load(&one.to_toml(), "resolved.toml", &dir.0, &[]).unwrap_or_else(|e| panic!("{}", e[0]));
+        assert!(one == two, "{}", one.to_toml());
+    }
+    let idle =
+        "it has no effect: every link that it applies to has a `transmitter` of its own; remove the key";
+    for (text, key) in [
+        (rails("spine_rate = \"100Gbps\"\n"), "s.toml:12: `topology.host_rate`"),
+        (star("sink_rate = \"40Gbps\"\n"), "s.toml:10: `topology.rate`"),
+    ] {
+        assert_eq!(errors_in(&text, &dir.0), [format!("{key}: {idle}")]);
+    }
+}
+
 #[test]
 fn a_resolved_scenario_has_the_same_links() {
     let dir = Folder::new("links-resolved", FILES);

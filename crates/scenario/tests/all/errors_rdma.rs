@@ -81,6 +81,8 @@ fn notifications() {
         ],
         "`transport.notification.interval`: it has no effect: the run ends before the second notification; write a shorter time",
     );
+    // 50 us is the default, and a short run has room for one notification.
+    right(&[RAMP, ("transport.congestion", "dcqcn"), ("run.until", "40us")]);
     wrong(
         &[
             ("switch.marking", "{kind=\"red-ecn\",min=\"30KB\",max=\"20KB\"}"),

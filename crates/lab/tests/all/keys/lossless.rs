@@ -65,7 +65,7 @@ const PFC_FIRST: &[&str] = &["switch.pfc={}", "switch.control_first=true"];
 const STATIC: &[&str] = &["switch.pfc={threshold={kind=\"static\",xoff=\"14KB\",xon=\"12KB\"}}"];
 const DYNAMIC: &[&str] = &["switch.inputs={shared=\"150KB\"}", "switch.pfc={threshold=\"dynamic\"}"];
 /// ACKs are lost too.
-const TIGHT: &[&str] = &["switch.inputs={memory=\"3KB\"}", "traffic.1={kind=\"all-to-all\",size=\"30KB\"}"];
+const TIGHT: &[&str] = &["switch.inputs={memory=\"3KB\"}", "traffic.1={kind=\"all-to-all\",size=\"50KB\"}"];
 /// Switches hash what senders write.
 const PATHS: &[&str] = &["routing=entropy", "%.path_values={}"];
 const RECYCLED: &[&str] = &[
