@@ -34,7 +34,7 @@ WAYS = {
     "round_trips": "set measure.round_trips = true",
     "pauses": "set measure.pauses = true",
     "memory": "set measure.memory = true",
-    "works": "jobs from traces have it: traffic of kind `goal`, `chakra` or `simai`",
+    "works": "jobs from traces (`goal`, `chakra`, `simai`) and all-to-alls with iterations have it",
 }
 
 

@@ -319,7 +319,7 @@ impl<M: Make> Sending<M> {
         Err(match reason {
             ConnectionError::TimedOut if connecting => Error::Silent { peer },
             ConnectionError::TransportError(error)
-                if connecting && error.code == TransportErrorCode::crypto(BAD_CERTIFICATE) =>
+                if connecting && error.code == TransportErrorCode::crypto(ACCESS_DENIED) =>
             {
                 Error::Stranger { peer, pinned }
             }
@@ -329,7 +329,7 @@ impl<M: Make> Sending<M> {
 }
 
 /// TLS's alert for a certificate that the application does not accept (access_denied, RFC 8446 §6).
-const BAD_CERTIFICATE: u8 = 49;
+const ACCESS_DENIED: u8 = 49;
 
 fn transport<M: Make>(config: &mut ClientConfig, factory: &Arc<DrivenFactory<M>>) {
     let mut transport = TransportConfig::default();
