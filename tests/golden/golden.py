@@ -3,11 +3,11 @@
     python tests/golden/golden.py            compares; names every run that differs
     python tests/golden/golden.py --write    writes tests/golden/digests.csv anew
 
-Every run of every study at quick scale, the benchmark's workloads, the lists of `tests/reference` (where the
-data are) and a recording with its replays, each cut after so many events that all of them take about a minute
-on two cores. A digest covers the order of the events and what happened in them, so a change that keeps this
-file as it is has kept the simulator's behaviour. One that moves a digest says in the CHANGELOG which defect
-it mends, and writes the list anew in the same commit.
+Every run of every study at quick scale, the benchmark's workloads, a dragonfly and a torus, the lists of
+`tests/reference` (where the data are) and a recording with its replays, each cut after so many events that all
+of them take about a minute on two cores. A digest covers the order of the events and what happened in them, so
+a change that keeps this file as it is has kept the simulator's behaviour. One that moves a digest says in the
+CHANGELOG which defect it mends, and writes the list anew in the same commit.
 """
 
 from __future__ import annotations
@@ -45,6 +45,9 @@ W7 = {
     "irn+timely": "irn-timely+voq",
     "hpcc+pfc": "hpcc+voq-pfc",
 }
+
+# The examples of networks with detours, and the rules that they are for.
+DETOURS = {"adverse": ("ecmp", "valiant", "ugal"), "torus": ("ecmp", "dimension-order")}
 
 W8 = {"homa": "homa+spray"}
 W9 = {"escape": {"switch.relief": {"kind": "escape", "pool": 16}}}
@@ -172,6 +175,14 @@ def references(_: str) -> Iterator[Row]:
         replay.run = plain
 
 
+def detours(_: str) -> Iterator[Row]:
+    """A dragonfly and a torus, under the rules that go by their shape."""
+    for name, rules in DETOURS.items():
+        for rule in rules:
+            scenario = Scenario.load(ROOT / "examples" / "dragonfly" / f"{name}.toml", {"routing": rule})
+            yield Cut(scenario, STUDY).row(f"detours/{name}:{rule}")
+
+
 def recorded(_: str) -> Iterator[Row]:
     """A recording, and its packets again under every scheduler that replays have."""
     with tempfile.TemporaryDirectory() as folder:
@@ -190,6 +201,7 @@ def recorded(_: str) -> Iterator[Row]:
 PARTS = {
     "bfc": study, "irn": study, "ads": study, "references": references, "abc": study, "timely": study, "ups": study, "rc3": study,
     "rocc": study, "escape": study, "benches": benches, "recorded": recorded,
+    "detours": detours,
 }  # fmt: skip
 
 

@@ -114,8 +114,9 @@ impl<'a> Crossings<'a> {
         let distance = self.distances.entry(to).or_insert_with(|| graph.distances(adjacency, to));
         let (mut at, mut count) = (from, 0);
         while at != to {
-            let nearer =
-                |(_, next): &&(u32, NodeId)| !graph.is_nic(*next) && distance[next.at()] < distance[at.at()];
+            let nearer = |(link, next): &&(u32, NodeId)| {
+                !graph.is_nic(*next) && graph.leads(distance, at, *link, *next)
+            };
             let Some((link, next)) = adjacency[at.at()].iter().find(nearer) else { return 0 };
             let port = 2 * link + u32::from(graph.links[*link as usize].a != at);
             count += u32::from(self.into_core[port as usize]);

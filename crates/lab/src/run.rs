@@ -83,7 +83,8 @@ impl Run {
         let spec = self.engine.spec();
         let (further, switches, links) = (spec.further_nics.clone(), spec.switches, spec.links.clone());
         let hosts = spec.hosts - further.len() as u32;
-        Graph { hosts, further, switches, links, names: self.meta.names.clone() }
+        let structure = spec.routing.structure.clone();
+        Graph { hosts, further, switches, links, names: self.meta.names.clone(), structure }
     }
 
     /// Builds the network of a scenario.

@@ -15,7 +15,7 @@
 //!
 //! In a switch, from arrival to departure:
 //!
-//! * [`route`]: which of several equally short paths a packet takes.
+//! * [`route`]: which of several equally short paths a packet takes, or which detour.
 //! * [`slack`]: what the ingress writes into the slack header.
 //! * [`sharing`]: how the ports of a switch share its memory.
 //! * [`buffer`]: memory accounting by ingress, for flow control.

@@ -1,6 +1,6 @@
 //! Consistency checks of a specification: what one table refers to exists in another.
 
-use crate::spec::{IncidentKind, NetworkSpec};
+use crate::spec::{IncidentKind, NetworkSpec, Structure};
 use thalweg_machines::Invalid;
 use thalweg_machines::route::Paths;
 use thalweg_units::{FlowId, Time};
@@ -30,6 +30,14 @@ impl NetworkSpec {
         let nodes = self.hosts + self.switches;
         if let Some(l) = self.links.iter().position(|l| l.a.0 >= nodes || l.b.0 >= nodes || l.a == l.b) {
             return wrong(format!("link {l} does not join two nodes of the network"));
+        }
+        if let Some(l) = self.links.iter().position(|l| l.metric == 0) {
+            return wrong(format!("link {l} costs nothing, so that routes have no length"));
+        }
+        let Structure { groups, dimensions } = &self.routing.structure;
+        let fits = |given: usize, of: usize| given == 0 || given == of;
+        if !fits(groups.len(), self.switches as usize) || !fits(dimensions.len(), self.links.len()) {
+            return wrong("groups are of every switch, and dimensions of every link, or of none".into());
         }
         if self.port_discipline.len() != 2 * self.links.len() {
             return wrong("every port needs a queue discipline".into());

@@ -7,9 +7,9 @@
 //! but no port pauses for a NIC: they are in no cycle and not among the nodes. Theorem 2: without a cycle
 //! there is no deadlock.
 
-use crate::routing::{RouteError, Routes};
+use crate::routing::{Graph, RouteError, Routes};
 use crate::spec::{FlowSpec, Incident, IncidentKind, LinkSpec, NetworkSpec, RoutingSpec};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use thalweg_machines::route::Paths;
 use thalweg_units::{NodeId, PortId};
 
@@ -45,6 +45,12 @@ impl<'a> Ways<'a> {
         let NetworkSpec { hosts, switches, links, routing, flows, incidents, .. } = spec;
         Self { hosts: *hosts, switches: *switches, links, routing, flows, incidents }
     }
+
+    /// The tables of what is left when some links are down.
+    fn routes(&self, down: &[bool]) -> Result<Routes, RouteError> {
+        let Self { hosts, switches, links, routing, .. } = *self;
+        Routes::of_graph(&Graph { hosts, switches, links, seed: 0, down }, routing)
+    }
 }
 
 /// The backpressure graph.
@@ -63,7 +69,7 @@ impl Dependencies {
     /// If the network cannot be routed, or a pinned path does not follow its links.
     pub fn of(ways: &Ways<'_>) -> Result<Self, RouteError> {
         let mut turns = Turns::new(ways);
-        let intact = Routes::new(ways.hosts, ways.switches, ways.links, 0)?;
+        let intact = ways.routes(&[])?;
         if let Some(paths) = ways.routing.paths() {
             for (number, (flow, pinned)) in ways.flows.iter().zip(paths).enumerate() {
                 let mut path = Vec::new();
@@ -82,7 +88,7 @@ impl Dependencies {
                 IncidentKind::PauseLoss(..) => continue,
             }
             if seen.insert(down.clone()) {
-                tables.push(Routes::without(ways.hosts, ways.switches, ways.links, 0, &down)?);
+                tables.push(ways.routes(&down)?);
             }
         }
         // A packet without a source route looks its way up at every switch: in the old table at one, in the new one
@@ -90,6 +96,7 @@ impl Dependencies {
         let needs = ways.routing.rule.needs();
         if !needs.source_routes {
             turns.follow(&tables, false);
+            turns.detour(&tables);
         } else {
             let lowest = needs.paths == Paths::Lowest;
             tables.iter().for_each(|table| turns.follow(std::slice::from_ref(table), lowest));
@@ -293,6 +300,39 @@ pub fn elision(ways: &Ways<'_>) -> Result<Vec<Turn>, RouteError> {
     Ok(down.flat_map(back).collect())
 }
 
+/// Of which groups of switches some hosts are: as much as it takes to tell whether two can be of different ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Groups {
+    #[default]
+    None,
+    /// All of this one.
+    One(u32),
+    Several,
+}
+
+impl Groups {
+    /// Hosts of no group are of one of their own.
+    fn of(group: Option<u32>) -> Self {
+        Self::One(group.unwrap_or(u32::MAX))
+    }
+
+    /// Adds others; whether that is more.
+    fn add(&mut self, others: Self) -> bool {
+        let before = *self;
+        *self = match (before, others) {
+            (one, Self::None) | (Self::None, one) => one,
+            (one, other) if one == other => one,
+            _ => Self::Several,
+        };
+        *self != before
+    }
+
+    /// One of these and one of those can be of different groups.
+    fn differs_from(self, others: Self) -> bool {
+        self != Self::None && others != Self::None && (self == Self::Several || self != others)
+    }
+}
+
 /// Collects turns: by port a flag for every port of the switch that it leads to.
 struct Turns {
     taken: Vec<Vec<bool>>,
@@ -357,6 +397,56 @@ impl Turns {
                 for from in known[node.at()].as_ref().unwrap_or(&none) {
                     for to in known[self.far[from.at()].at()].as_ref().unwrap_or(&none) {
                         self.taken[from.at()][self.number[to.at()]] = true;
+                    }
+                }
+            }
+        }
+    }
+
+    /// What [`Self::follow`] does not find of paths by way of a group of switches: all turns on the way from every host
+    /// to every group, and from there towards every host that is not of the group where the path began.
+    fn detour(&mut self, tables: &[Routes]) {
+        let Some(first) = tables.first().filter(|table| table.groups() > 0) else { return };
+        // By node: its ports to hosts, and of which groups those are.
+        let mut home: Vec<BTreeMap<PortId, Groups>> = vec![BTreeMap::new(); self.outputs.len()];
+        for (target, hosts) in first.attachments() {
+            let there = Groups::of(first.group_of(target));
+            let mut note = |node: NodeId, port: PortId| {
+                home[node.at()].entry(port).or_default().add(there);
+            };
+            hosts.iter().for_each(|host| note(target, first.to_host(*host)));
+            for node in
+                (0..self.outputs.len()).map(NodeId::from).filter(|n| *n != target && !first.is_nic(*n))
+            {
+                tables
+                    .iter()
+                    .flat_map(|table| table.group(node, hosts[0]))
+                    .for_each(|port| note(node, *port));
+            }
+        }
+        for group in 0..first.groups() {
+            let there = |node: NodeId| tables.iter().map(move |table| table.ports_to_group(node, group));
+            // By node: of which groups those are who pass it.
+            let mut from = vec![Groups::default(); self.outputs.len()];
+            let mut ahead = Vec::new();
+            for (node, _) in first.attachments() {
+                if first.group_of(node).is_some_and(|own| own != group) {
+                    from[node.at()].add(Groups::of(first.group_of(node)));
+                    ahead.push(node);
+                }
+            }
+            while let Some(node) = ahead.pop() {
+                let began = from[node.at()];
+                for &port in there(node).flatten() {
+                    let next = self.far[port.at()];
+                    there(next).flatten().for_each(|to| self.take(port, *to));
+                    // It is there, or by the tables after a failure no path leads there: on to the destination.
+                    if there(next).any(<[_]>::is_empty) {
+                        let others = home[next.at()].iter().filter(|(_, of)| began.differs_from(**of));
+                        others.for_each(|(to, _)| self.take(port, *to));
+                    }
+                    if from[next.at()].add(began) {
+                        ahead.push(next);
                     }
                 }
             }

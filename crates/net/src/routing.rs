@@ -1,18 +1,22 @@
-//! Shortest paths of any graph, and which of them a packet takes.
+//! Shortest paths of any graph (by the sum of its links' metrics), and which of them a packet takes.
 //!
 //! Hosts hang off one *attachment* each (their switch, or the other host of a pair), so tables are
 //! kept per attachment, not per host: `next[switch][attachment]` names a group of equal-cost ports.
 
+mod frontier;
 mod paths;
+mod waypoints;
 
 pub use paths::flow_pick;
 
-use crate::spec::{FlowSpec, LinkSpec};
+use crate::spec::{FlowSpec, LinkSpec, NetworkSpec, RouteSpec, RoutingSpec};
+use frontier::Frontier;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 pub use thalweg_machines::route::Pick;
-use thalweg_machines::route::{salt, spread};
+use thalweg_machines::route::{Paths, salt, spread};
 use thalweg_units::{HostId, NodeId, PortId, Rows};
+use waypoints::Waypoints;
 
 /// Why a graph cannot be routed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,6 +69,37 @@ pub struct Routes {
     ports: Vec<PortId>,
     /// Per switch: its salt for hashing.
     salts: Vec<u64>,
+    /// The ways to groups of switches, of rules that send packets there.
+    waypoints: Option<Box<Waypoints>>,
+}
+
+/// What routes lead through.
+#[derive(Clone, Copy, Debug)]
+pub struct Graph<'a> {
+    /// Nodes `0 .. hosts` are hosts.
+    pub hosts: u32,
+    /// The nodes after them.
+    pub switches: u32,
+    /// Duplex links; link `l` is port `2l` and port `2l + 1`.
+    pub links: &'a [LinkSpec],
+    /// From which switches' salts are made.
+    pub seed: u64,
+    /// By link: it is down. Empty: none is.
+    pub down: &'a [bool],
+}
+
+/// What is kept from one search to the next.
+struct Search<'a> {
+    /// By switch: its ports to other switches.
+    inner: Rows<PortId>,
+    links: &'a [LinkSpec],
+    frontier: Frontier,
+    /// By link its dimension, if paths go along them in order.
+    order: Option<&'a Vec<u8>>,
+    groups: BTreeMap<Vec<PortId>, u32>,
+    /// By switch: its group towards the target before. Towards a neighbour of that one it is mostly the same.
+    last: Vec<u32>,
+    distance: Vec<u32>,
 }
 
 /// How a packet goes on from a switch.
@@ -98,6 +133,25 @@ impl Routes {
         seed: u64,
         down: &[bool],
     ) -> Result<Self, RouteError> {
+        Self::of_graph(&Graph { hosts, switches, links, seed, down }, &RouteSpec::default().into())
+    }
+
+    /// The tables that a network's rule goes by, when some links are down.
+    ///
+    /// # Errors
+    /// If a host does not have exactly one link, working or not.
+    pub fn of(spec: &NetworkSpec, down: &[bool]) -> Result<Self, RouteError> {
+        let NetworkSpec { hosts, switches, links, seed, .. } = spec;
+        let graph = Graph { hosts: *hosts, switches: *switches, links, seed: *seed, down };
+        Self::of_graph(&graph, &spec.routing)
+    }
+
+    /// The tables that a rule goes by.
+    ///
+    /// # Errors
+    /// If a host does not have exactly one link, working or not.
+    pub fn of_graph(graph: &Graph<'_>, routing: &RoutingSpec) -> Result<Self, RouteError> {
+        let &Graph { hosts, switches, links, seed, down } = graph;
         let is_down = |port: &PortId| down.get(port.link().at()).copied().unwrap_or(false);
         let nodes = (hosts + switches) as usize;
         let mut peer = Vec::with_capacity(links.len() * 2);
@@ -127,6 +181,7 @@ impl Routes {
             }));
         }
         let attachments = attach_nodes.len() as u32;
+        let needs = routing.rule.needs();
         let mut routes = Self {
             hosts,
             peer,
@@ -138,53 +193,87 @@ impl Routes {
             bounds: vec![0],
             ports: Vec::new(),
             salts: (0..switches).map(|switch| salt(seed, switch)).collect(),
+            waypoints: None,
         };
         // The ports between switches, in order: hosts end paths, never carry them.
         let onwards = |port: &PortId| !is_down(port) && routes.peer[port.at()].0 >= hosts;
         let inner: Rows<PortId> =
             out[hosts as usize..].iter().map(|ports| ports.iter().copied().filter(onwards)).collect();
-        let mut groups: BTreeMap<Vec<PortId>, u32> = BTreeMap::new();
-        // By switch: its group towards the attachment before. Towards a neighbour of that one it is mostly the same.
-        let mut last = vec![u32::MAX; switches as usize];
-        let mut distance = vec![u32::MAX; switches as usize];
-        let mut frontier = Vec::new();
-        let mut group = Vec::new();
+        let between = |l: &&LinkSpec| l.a.0 >= hosts && l.b.0 >= hosts;
+        let mut search = Search {
+            inner,
+            links,
+            frontier: Frontier::new(links.iter().filter(between).any(|link| link.metric != 1)),
+            order: (needs.paths == Paths::Ordered).then_some(&routing.structure.dimensions),
+            groups: BTreeMap::new(),
+            last: vec![u32::MAX; switches as usize],
+            distance: vec![u32::MAX; switches as usize],
+        };
         for (index, target) in attach_nodes.iter().enumerate().filter(|(_, target)| target.0 >= hosts) {
-            distance.fill(u32::MAX);
-            frontier.clear();
-            frontier.push(target.0 - hosts);
-            distance[frontier[0] as usize] = 0;
-            let mut head = 0;
-            while let Some(&switch) = frontier.get(head) {
-                head += 1;
-                let switch = switch as usize;
-                let (here, nearer) = (distance[switch], distance[switch].wrapping_sub(1));
-                group.clear();
-                // In the order of distance: what is nearer to the target than this switch is known.
-                for &port in inner.row(switch) {
-                    let neighbour = routes.peer[port.at()].0 - hosts;
-                    let of = &mut distance[neighbour as usize];
-                    if *of == nearer && here > 0 {
-                        group.push(port);
-                    } else if *of == u32::MAX {
-                        *of = here + 1;
-                        frontier.push(neighbour);
-                    }
-                }
-                if here > 0 {
-                    last[switch] = match last[switch] {
-                        same if same != u32::MAX && routes.ports_of(same) == group => same,
-                        _ => *groups.entry(group.clone()).or_insert_with_key(|ports| {
-                            routes.ports.extend_from_slice(ports);
-                            routes.bounds.push(routes.ports.len() as u32);
-                            routes.bounds.len() as u32 - 2
-                        }),
-                    };
-                    routes.next[switch * attachments as usize + index] = last[switch];
-                }
+            routes.search(&mut search, &[target.0 - hosts], |routes, switch, group| {
+                routes.next[switch * attachments as usize + index] = group;
+            });
+        }
+        if needs.groups {
+            let mut waypoints = Waypoints::new(&routes, &search.inner, &attach_nodes, &routing.structure);
+            for group in 0..waypoints.count() {
+                let members = waypoints.members(group);
+                routes.search(&mut search, &members, |_, switch, ports| waypoints.set(switch, group, ports));
             }
+            routes.waypoints = Some(Box::new(waypoints));
         }
         Ok(routes)
+    }
+
+    /// Finds the least costly paths from every switch to the nearest of `targets`: `found` is given each switch on
+    /// one, and its group of ports. In the order of distance.
+    fn search(
+        &mut self,
+        search: &mut Search<'_>,
+        targets: &[u32],
+        mut found: impl FnMut(&mut Self, usize, u32),
+    ) {
+        let Search { inner, links, frontier, order, groups, last, distance } = search;
+        let mut group = Vec::new();
+        distance.fill(u32::MAX);
+        frontier.clear();
+        for target in targets {
+            distance[*target as usize] = 0;
+            frontier.push(*target, 0);
+        }
+        while let Some(switch) = frontier.pop(distance) {
+            let switch = switch as usize;
+            let here = distance[switch];
+            group.clear();
+            // What is nearer to the target than this switch is known.
+            for &port in inner.row(switch) {
+                let neighbour = self.peer[port.at()].0 - self.hosts;
+                let there = here.saturating_add(frontier.metric(links, port));
+                let of = &mut distance[neighbour as usize];
+                if *of < here && there - here == here - *of {
+                    group.push(port);
+                } else if there < *of {
+                    *of = there;
+                    frontier.push(neighbour, there);
+                }
+            }
+            if here > 0 {
+                if let Some(dimensions) = order {
+                    let along = |port: &PortId| dimensions.get(port.link().at()).copied().unwrap_or(0);
+                    let first = group.iter().map(along).min();
+                    group.retain(|port| Some(along(port)) == first);
+                }
+                last[switch] = match last[switch] {
+                    same if same != u32::MAX && self.ports_of(same) == group => same,
+                    _ => *groups.entry(group.clone()).or_insert_with_key(|ports| {
+                        self.ports.extend_from_slice(ports);
+                        self.bounds.push(self.ports.len() as u32);
+                        self.bounds.len() as u32 - 2
+                    }),
+                };
+                found(self, switch, last[switch]);
+            }
+        }
     }
 
     fn ports_of(&self, group: u32) -> &[PortId] {
@@ -295,7 +384,13 @@ impl Routes {
             return Hop::Only(self.down[dst.at()]);
         }
         let row = (node.0 - self.hosts) as usize * self.attachments as usize;
-        let group = self.next[row + self.attachment[dst.at()] as usize] as usize;
+        self.hop_by(self.next[row + self.attachment[dst.at()] as usize])
+    }
+
+    /// How a packet goes on by a group of ports.
+    #[inline]
+    fn hop_by(&self, group: u32) -> Hop {
+        let group = group as usize;
         if group == u32::MAX as usize {
             return Hop::Nowhere;
         }

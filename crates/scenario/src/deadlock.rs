@@ -44,7 +44,7 @@ impl Scenario {
             let spec = self.network_unless(stop)?;
             return self.looked_through(&Ways::of(&spec));
         }
-        self.looked_through(&ways(graph, &rule(doc), &incidents))
+        self.looked_through(&ways(graph, &rule(doc, graph), &incidents))
     }
 
     fn looked_through(&self, ways: &Ways<'_>) -> Result<DeadlockCheck, Diagnostic> {
@@ -84,7 +84,7 @@ pub(crate) fn nothing_to_elide(doc: &Document, graph: &Graph) -> Option<bool> {
         return None;
     }
     let incidents = network::incidents(doc, graph);
-    elision(&ways(graph, &rule(doc), &incidents)).ok().map(|turns| turns.is_empty())
+    elision(&ways(graph, &rule(doc, graph), &incidents)).ok().map(|turns| turns.is_empty())
 }
 
 fn ways<'a>(graph: &'a Graph, routing: &'a RoutingSpec, incidents: &'a [Incident]) -> Ways<'a> {
@@ -99,6 +99,6 @@ fn ways<'a>(graph: &'a Graph, routing: &'a RoutingSpec, incidents: &'a [Incident
 }
 
 /// The rule without its file: offsets do not change the set of paths. (The caller handles pinned paths.)
-fn rule(doc: &Document) -> RoutingSpec {
-    doc.routing.rule.clone().into()
+fn rule(doc: &Document, graph: &Graph) -> RoutingSpec {
+    RoutingSpec { structure: graph.structure.clone(), ..doc.routing.rule.clone().into() }
 }

@@ -111,8 +111,7 @@ impl Scenario {
     /// As [`Scenario::port`], and if no flow passes a switch.
     pub fn bottleneck(&self) -> Result<PortSpec, Diagnostic> {
         let network = self.network()?;
-        let routes = Routes::new(network.hosts, network.switches, &network.links, network.seed)
-            .map_err(|e| self.whole_file(e.to_string()))?;
+        let routes = Routes::of(&network, &[]).map_err(|e| self.whole_file(e.to_string()))?;
         let port = network.bottleneck(&routes);
         self.port_of(&network, port.ok_or_else(|| self.whole_file("no flow passes a switch".into()))?)
     }

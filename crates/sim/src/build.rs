@@ -33,7 +33,7 @@ impl Sim {
     /// If the graph cannot be routed, or an algorithm refuses its parameters.
     pub fn new(spec: NetworkSpec) -> Result<Self, BuildError> {
         check_tables(&spec)?;
-        let routes = Routes::new(spec.hosts, spec.switches, &spec.links, spec.seed)?;
+        let routes = Routes::of(&spec, &[])?;
         routes.check_joined(&spec.flows)?;
         let longest = longest_path(&spec, &routes)?;
         let mut instruments = Instruments::new(&spec, longest);
@@ -186,7 +186,7 @@ fn longest_around(spec: &NetworkSpec) -> usize {
             IncidentKind::LinkUp(link) => failed[link as usize] = false,
             IncidentKind::PauseLoss(..) => continue,
         }
-        let routes = Routes::without(spec.hosts, spec.switches, &spec.links, spec.seed, &failed);
+        let routes = Routes::of(spec, &failed);
         longest = longest.max(routes.map_or(0, |routes| routes.diameter()));
     }
     longest

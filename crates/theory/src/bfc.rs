@@ -11,7 +11,7 @@ use thalweg_machines::route;
 use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::schedule::{At, Order, Parameters};
 use thalweg_net::dependencies::{Dependencies, Turn, Ways, elision};
-use thalweg_net::spec::{Given, Incident, IncidentKind, LinkSpec, RouteSpec, RoutingSpec};
+use thalweg_net::spec::{Given, Incident, IncidentKind, LinkSpec, RouteSpec, RoutingSpec, Structure};
 use thalweg_units::{FlowId, NodeId, Rate, Span, Stream, Time, mix64};
 use thalweg_wire::{Frame, Handle, HopTag, Packet, QueueSet};
 
@@ -256,8 +256,11 @@ impl Clos {
     }
 
     fn ways<'a>(&'a self, incidents: &'a [Incident]) -> Ways<'a> {
-        static ECMP: RoutingSpec =
-            RoutingSpec { rule: RouteSpec::Ecmp(route::ecmp::Params {}), given: Given::Nothing };
+        static ECMP: RoutingSpec = RoutingSpec {
+            rule: RouteSpec::Ecmp(route::ecmp::Params {}),
+            given: Given::Nothing,
+            structure: Structure { groups: Vec::new(), dimensions: Vec::new() },
+        };
         let (routing, flows) = (&ECMP, &[]);
         Ways { hosts: self.hosts, switches: self.switches, links: &self.links, routing, flows, incidents }
     }

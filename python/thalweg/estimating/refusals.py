@@ -9,7 +9,7 @@ from thalweg.errors import Diagnostic, ScenarioError
 from thalweg.scenario import Scenario, transport_of
 
 # Rules that choose a flow's path as it starts.
-PER_FLOW = ("ecmp", "ecmp-pairs", "ecmp-symmetric", "lowest", "modulo", "pinned")
+PER_FLOW = ("ecmp", "ecmp-pairs", "ecmp-symmetric", "lowest", "modulo", "dimension-order", "pinned")
 # Orders that look at their own port alone, and at nothing that another port has written.
 LOCAL = (
     "fifo", "drr", "fq", "priority", "sjf", "srpt", "ads", "lifo", "random", "pifo", "round-robin", "fq-codel",

@@ -124,6 +124,8 @@ const TOPOLOGIES: &[&str] = &[
     "kind = \"file\"\nformat = \"thalweg-json\"\nfile = \"net.json\"",
     "kind = \"file\"\nformat = \"hpcc\"\nfile = \"net.txt\"",
     "kind = \"file\"\nformat = \"graphml\"\nfile = \"net.xml\"\nrate = \"2Gbps\"\ndelay = \"3us\"",
+    "kind = \"dragonfly\"\nhosts_per_router = 2\nrouters_per_group = 3\nglobal_links = 1\nlocal_rate = \"7Gbps\"",
+    "kind = \"torus\"\ndimensions = [4, 3]\nhost_rate = \"3Gbps\"",
 ];
 
 #[test]

@@ -13,6 +13,7 @@ mod decisions;
 mod delays;
 mod departures;
 mod directions;
+mod dragonfly;
 mod estimates;
 mod fairness;
 mod fq_codel;

@@ -123,6 +123,25 @@ fn parameters_of_rules_that_cannot_take_effect_are_refused_with_the_reason() {
 }
 
 #[test]
+fn rules_that_go_by_the_shape_of_a_network_are_refused_where_it_has_none() {
+    refused(
+        &[("routing", "dimension-order")],
+        "`routing.kind`: the topology has no dimensions to go along in order; \"ecmp\", or the topology `torus`",
+    );
+    for rule in ["valiant", "ugal"] {
+        refused(
+            &[("routing", rule)],
+            "`routing.kind`: packets go by way of a third group of switches, and there are two; \"ecmp\", or a topology \
+             with more groups, such as `dragonfly`",
+        );
+    }
+    refused(
+        &[("routing", "dimension-order"), ("topology", "{kind=\"torus\",dimensions=[9]}"), ("link", "[]")],
+        "`routing.kind`: it has no effect: there is one dimension, so that no order matters; \"ecmp\"",
+    );
+}
+
+#[test]
 fn path_values_that_cannot_take_effect_are_refused_with_the_reason() {
     let (rdma, values) = (("transport", "{kind=\"rdma\"}"), "transport.path_values");
     refused(

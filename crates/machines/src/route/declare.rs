@@ -73,6 +73,9 @@ pub struct Needs {
     /// Its machine is shown every packet that its switch forwards, even if there is only one candidate, with
     /// [`Passing::leaf`] and [`Passing::enters`].
     pub everywhere: bool,
+    /// It sends packets by way of groups of switches ([`Candidates::lead_to`](super::Candidates::lead_to)), so that
+    /// their paths are not only the shortest ones.
+    pub groups: bool,
 }
 
 impl Needs {
@@ -89,6 +92,7 @@ impl Needs {
         stamps: false,
         path_values: false,
         everywhere: false,
+        groups: false,
     };
     /// A path for every packet, by its header alone.
     pub const PACKET: Self = Self { source_routes: false, reorders: true, ..Self::FLOW };
@@ -101,6 +105,8 @@ pub enum Paths {
     Any,
     /// Of the shortest ones that through the lowest-numbered next hops.
     Lowest,
+    /// Of the shortest ones those that begin, at every switch, with a link along the first dimension there is.
+    Ordered,
     /// Those that a file gives, whatever fails.
     Given,
 }
@@ -217,12 +223,23 @@ pub struct Around {
     pub switches: u32,
     /// Links to other switches, of the switch with hosts that has most.
     pub uplinks: u32,
+    /// Dimensions that links lead along, as in a torus; 0: the topology has none.
+    pub dimensions: u32,
+    /// Groups of switches by way of which packets may be sent.
+    pub groups: u32,
 }
 
 impl Around {
     /// A network about which nothing is known.
-    pub const ANY: Self =
-        Self { links: u32::MAX, path_values: true, overflows: true, switches: 1, uplinks: 2 };
+    pub const ANY: Self = Self {
+        links: u32::MAX,
+        path_values: true,
+        overflows: true,
+        switches: 1,
+        uplinks: 2,
+        dimensions: 2,
+        groups: 3,
+    };
 }
 
 /// Whose machine is made.

@@ -1,20 +1,23 @@
-//! Routing rules: which of several equally short paths a packet takes.
+//! Routing rules: which path a packet takes, of several equally short ones or by a detour.
 //!
 //! A switch knows by which of its ports a packet can leave: its *candidates*, the first hops of all shortest paths that
 //! work. A rule chooses among them. Most choose once per flow ([`Needs::source_routes`]): then [`Pick`] defines the
 //! choice, and the driver may compute the whole path when a flow starts. The others choose packet by packet: a machine
 //! ([`RouteRule`]) of every switch is given the packet and a view of the candidates ([`Candidates`]: which ports they
-//! are, and how much waits there).
+//! are, and how much waits there). A rule may also send packets by way of another *group* of switches
+//! ([`Needs::groups`]): then it is shown the candidates of that way, too ([`Candidates::lead_to`]).
 //!
 //! A machine has a stream of random numbers of its own, named by seed and node.
 
 mod declare;
+mod detour;
 mod flowlets;
 mod spec;
 
 // One file each of the list below.
 pub mod adaptive;
 pub mod conga;
+pub mod dimension_order;
 pub mod ecmp;
 pub mod ecmp_pairs;
 pub mod ecmp_symmetric;
@@ -27,6 +30,8 @@ pub mod numbered;
 pub mod pinned;
 pub mod spray_random;
 pub mod spray_round_robin;
+pub mod ugal;
+pub mod valiant;
 
 pub use declare::{
     Around, Back, Ends, File, Given, Holds, Needs, Parameters, Paths, Pick, PinnedPath, Site, SiteKind, salt,
@@ -40,7 +45,7 @@ use thalweg_units::{FlowId, HostId, PortId, Rate, Time};
 
 // The one list. Each rule has a file of its own, which declares its `Params` ([`Parameters`]).
 kinds! {
-    /// The routing rule: how a packet's path is chosen among the shortest paths.
+    /// The routing rule: how a packet's path is chosen, for all but `valiant` and `ugal` among the shortest paths.
     pub enum RouteSpec;
     /// The machine of a node, statically dispatched.
     pub enum RouteMachine {
@@ -58,6 +63,9 @@ kinds! {
         entropy: Entropy(entropy::Hashed), "entropy";
         numbered: Numbered(numbered::Numbered), "numbered";
         conga: Conga(conga::Conga), "conga";
+        dimension_order: DimensionOrder(Laid), "dimension-order";
+        valiant: Valiant(valiant::Valiant), "valiant";
+        ugal: Ugal(ugal::Ugal), "ugal";
     }
 
     impl RouteSpec {
@@ -129,6 +137,32 @@ pub trait Candidates {
     fn load(&mut self, candidate: usize) -> Load;
     /// The rate of its link; of one that changes the mean.
     fn rate(&self, candidate: usize) -> Rate;
+
+    /// How many groups of switches there are by way of which a packet may be sent. This and what follows only where
+    /// [`Needs::groups`].
+    fn groups(&self) -> u32 {
+        0
+    }
+    /// The group of this switch; `None`: it is in none.
+    fn here(&self) -> Option<u32> {
+        None
+    }
+    /// The group of the destination's switch.
+    fn there(&self) -> Option<u32> {
+        None
+    }
+    /// From now on the candidates are the first hops of the shortest paths to the nearest switch of this group, and
+    /// what is chosen is one of them. False: the group is this switch's own, or no path leads there, and nothing
+    /// changes.
+    fn lead_to(&mut self, _group: u32) -> bool {
+        false
+    }
+    /// The candidates are those that lead to the destination again, as they are at first.
+    fn lead_home(&mut self) {}
+    /// Links between switches from here to the destination's switch, by way of the group to which the candidates lead.
+    fn hops(&self) -> u32 {
+        0
+    }
 }
 
 /// The machine of one node.

@@ -10,13 +10,41 @@ pub(crate) struct Ports {
     waiting: Vec<u64>,
     /// How often they were looked at.
     looks: u32,
+    detour: Detour,
+}
+
+/// By way of which groups packets may go. A test without any has none.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Detour {
+    pub groups: u32,
+    /// The group of the switch, and that of the destination.
+    pub ends: (u32, u32),
+    /// Where the candidates lead now, which are two ports for each group: those of the number twice the group's, and
+    /// one more. Shown instead of the others.
+    pub to: Option<u32>,
+    /// A group that no path leads to.
+    pub cut_off: Option<u32>,
 }
 
 impl Ports {
     /// Ports 0, 2, 4, .. of which only how much waits is given.
     pub fn waiting(waiting: &[u64]) -> Self {
         let ids = (0..waiting.len() as u32).map(|n| 2 * n).collect();
-        Self { ids, waiting: waiting.to_vec(), looks: 0 }
+        Self { ids, waiting: waiting.to_vec(), looks: 0, detour: Detour::default() }
+    }
+    /// In group `ends.0` of so many, for a destination in group `ends.1`, which one port leads to. Those that lead to
+    /// another group g are 100 + 2g and 101 + 2g, and so much waits at each of them.
+    pub fn between(groups: u32, ends: (u32, u32), waiting: &[u64]) -> Self {
+        Self { detour: Detour { groups, ends, ..Detour::default() }, ..Self::waiting(waiting) }
+    }
+    /// No path leads to this group.
+    pub fn without(mut self, group: u32) -> Self {
+        self.detour.cut_off = Some(group);
+        self
+    }
+    /// To which group the candidates lead; `None`: to the destination.
+    pub fn to(&self) -> Option<u32> {
+        self.detour.to
     }
     pub fn idle(count: usize) -> Self {
         Self::waiting(&vec![0; count])
@@ -35,20 +63,44 @@ impl Ports {
 
 impl Candidates for Ports {
     fn count(&self) -> usize {
-        self.ids.len()
+        self.detour.to.map_or(self.ids.len(), |_| 2)
     }
     fn port(&self, candidate: usize) -> PortId {
-        PortId(self.ids[candidate])
+        PortId(self.detour.to.map_or_else(|| self.ids[candidate], |to| 100 + 2 * to + candidate as u32))
     }
     fn waiting(&mut self, candidate: usize) -> u64 {
         self.looks += 1;
-        self.waiting[candidate]
+        // Nothing waits on a detour.
+        self.detour.to.map_or_else(|| self.waiting[candidate], |_| 0)
     }
     fn load(&mut self, candidate: usize) -> Load {
         Load { used: self.waiting(candidate), of: 10_000 }
     }
     fn rate(&self, _: usize) -> Rate {
         Rate::from_gbps(10)
+    }
+    fn groups(&self) -> u32 {
+        self.detour.groups
+    }
+    fn here(&self) -> Option<u32> {
+        (self.detour.groups > 0).then_some(self.detour.ends.0)
+    }
+    fn there(&self) -> Option<u32> {
+        (self.detour.groups > 0).then_some(self.detour.ends.1)
+    }
+    fn lead_to(&mut self, group: u32) -> bool {
+        let leads = group != self.detour.ends.0 && self.detour.cut_off != Some(group);
+        if leads {
+            self.detour.to = Some(group);
+        }
+        leads
+    }
+    fn lead_home(&mut self) {
+        self.detour.to = None;
+    }
+    /// Two to a group, and three from it.
+    fn hops(&self) -> u32 {
+        if self.detour.to.is_some() { 5 } else { 3 }
     }
 }
 
@@ -76,14 +128,16 @@ fn drive(machine: &mut RouteMachine, from: u64, to: u64) -> (Vec<u32>, u32) {
         let first = chance.below(4) as u32;
         let ids: Vec<u32> = (first..first + 2 + chance.below(4) as u32).collect();
         let waiting = ids.iter().map(|_| chance.below(3) * 1500).collect();
-        let mut ports = Ports { ids, waiting, looks: 0 };
+        let detour = Detour { groups: 5, ends: (0, 1 + chance.below(3) as u32), ..Detour::default() };
+        let mut ports = Ports { ids, waiting, looks: 0, detour };
         let value = chance.below(1 << 16) as u32;
         let (flow, dst) = (FlowId(chance.below(20) as u32), HostId(chance.below(3) as u32));
         let wire = if n.is_multiple_of(3) { 64 } else { 1500 };
         let mut packet = Passing { flow, dst, value, wire, leaf: dst.0, enters: n.is_multiple_of(2) };
         let chosen = machine.choose(Time::from_ns(n * 700), &mut packet, &mut ports);
         looks += ports.looks;
-        ports.ids[chosen] // in bounds, or it panics
+        assert!(chosen < ports.count());
+        ports.port(chosen).0
     };
     ((from..to).map(&mut one).collect(), looks)
 }

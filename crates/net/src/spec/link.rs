@@ -15,6 +15,8 @@ pub struct LinkSpec {
     pub ab: Direction,
     /// From `b` to `a`.
     pub ba: Direction,
+    /// What a hop over it costs routes: they are the paths with the least sum. 1 where paths are the shortest in links.
+    pub metric: u32,
 }
 
 impl LinkSpec {
@@ -28,7 +30,7 @@ impl LinkSpec {
 
     /// Both directions are such a link.
     pub fn alike(a: NodeId, b: NodeId, direction: Direction) -> Self {
-        Self { a, b, ba: direction.clone(), ab: direction }
+        Self { a, b, ba: direction.clone(), ab: direction, metric: 1 }
     }
 
     /// The two ends of a port, the one that sends first: even ones lead from `a` to `b`.

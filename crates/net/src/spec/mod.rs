@@ -14,7 +14,7 @@ pub use incident::{Incident, IncidentKind};
 pub use link::LinkSpec;
 pub use precedence::{Edge, End, Precedence, Predecessor, Step};
 pub use probe::{DelaySpec, ProbeSpec, RecordSpec};
-pub use routing::{Given, PinnedPath, RouteSpec, RoutingSpec};
+pub use routing::{Given, PinnedPath, RouteSpec, RoutingSpec, Structure};
 pub use thalweg_machines::nic::NicOrder;
 pub use work::WorkSpec;
 

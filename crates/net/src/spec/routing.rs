@@ -4,19 +4,31 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::route::Paths;
 pub use thalweg_machines::route::{Given, PinnedPath, RouteSpec};
 
-/// Which of the shortest paths a packet takes.
+/// Which path a packet takes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoutingSpec {
     /// By which rule.
     pub rule: RouteSpec,
     /// What its file says, if it has one.
     pub given: Given,
+    /// What the topology says of its shape to rules that go by it.
+    pub structure: Structure,
+}
+
+/// What a topology says of its shape. Nothing, unless it is one that some rule goes by.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Structure {
+    /// By switch: the group that it is in, counted from 0; every one has hosts. Empty: each switch that has hosts and
+    /// links to other switches is a group by itself.
+    pub groups: Vec<u32>,
+    /// By link: the dimension that it leads along, counted from 0; of hosts' links 0. Empty: there are no dimensions.
+    pub dimensions: Vec<u8>,
 }
 
 impl RoutingSpec {
     /// The switches that each flow's data and its ACKs pass: one entry per flow.
     pub fn pinned(paths: Vec<PinnedPath>) -> Self {
-        Self { rule: RouteSpec::pinned(), given: Given::Paths(paths) }
+        Self { rule: RouteSpec::pinned(), given: Given::Paths(paths), structure: Structure::default() }
     }
 
     /// Paths that are given.
@@ -38,6 +50,6 @@ impl RoutingSpec {
 
 impl From<RouteSpec> for RoutingSpec {
     fn from(rule: RouteSpec) -> Self {
-        Self { rule, given: Given::Nothing }
+        Self { rule, given: Given::Nothing, structure: Structure::default() }
     }
 }

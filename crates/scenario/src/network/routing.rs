@@ -28,7 +28,7 @@ pub(super) fn routing(
             }
         }
     };
-    Ok(RoutingSpec { rule, given })
+    Ok(RoutingSpec { rule, given, structure: graph.structure.clone() })
 }
 
 /// The pinned path of every flow, checked against the links.

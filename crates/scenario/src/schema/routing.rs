@@ -1,4 +1,4 @@
-//! `[routing]`: which of the shortest paths a packet takes.
+//! `[routing]`: which path a packet takes.
 
 use super::defaults;
 use crate::quantity::Q;

@@ -2,8 +2,10 @@
 
 use super::{Names, round_trip_bytes};
 use crate::quantity::Q;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use thalweg_machines::link::LinkSpec as Direction;
-use thalweg_net::spec::{FurtherNic, LinkSpec};
+use thalweg_net::spec::{FurtherNic, LinkSpec, Structure};
 use thalweg_units::{Bytes, NodeId, PortId, Rate, Serializer, Span};
 
 /// The lowest rate of a link, at which a packet of 1 MB still takes less than three hours.
@@ -23,6 +25,8 @@ pub struct Graph {
     pub links: Vec<LinkSpec>,
     /// Names of the nodes.
     pub names: Names,
+    /// What rules of routing may know of its shape.
+    pub structure: Structure,
 }
 
 /// Wire sizes of a full data packet and of its ACK, bytes. `topology.base_rtt` is a round trip of these two.
@@ -49,6 +53,7 @@ impl Graph {
             links: Vec::new(),
             names,
             further: Vec::new(),
+            structure: Structure::default(),
         }
     }
 
@@ -89,12 +94,29 @@ impl Graph {
         out
     }
 
-    /// Number of links on a shortest path from `from` to every node, `u32::MAX` where no path exists. Hosts do not
-    /// forward.
+    /// The least sum of links' metrics on a path from `from` to every node, `u32::MAX` where no path exists: where all
+    /// are 1, the number of links. Hosts do not forward.
     pub fn distances(&self, adjacency: &[Vec<(u32, NodeId)>], from: NodeId) -> Vec<u32> {
         let mut out = vec![u32::MAX; self.nodes()];
-        let mut queue = std::collections::VecDeque::from([from]);
         out[from.at()] = 0;
+        let metric = |link: &u32| self.links[*link as usize].metric;
+        if self.links.iter().any(|link| link.metric != 1) {
+            let mut heap = BinaryHeap::from([Reverse((0, from))]);
+            while let Some(Reverse((distance, node))) = heap.pop() {
+                if distance > out[node.at()] || self.is_nic(node) && node != from {
+                    continue;
+                }
+                for (link, next) in &adjacency[node.at()] {
+                    let there = distance + metric(link);
+                    if there < out[next.at()] {
+                        out[next.at()] = there;
+                        heap.push(Reverse((there, *next)));
+                    }
+                }
+            }
+            return out;
+        }
+        let mut queue = std::collections::VecDeque::from([from]);
         while let Some(node) = queue.pop_front() {
             if self.is_nic(node) && node != from {
                 continue;
@@ -103,6 +125,33 @@ impl Graph {
                 if out[next.at()] == u32::MAX {
                     out[next.at()] = out[node.at()] + 1;
                     queue.push_back(*next);
+                }
+            }
+        }
+        out
+    }
+
+    /// Whether the hop from a node over this link to `to` is on a shortest path to where the distances are from.
+    pub fn leads(&self, distance: &[u32], from: NodeId, link: u32, to: NodeId) -> bool {
+        distance[from.at()] != u32::MAX
+            && distance[to.at()].checked_add(self.links[link as usize].metric) == Some(distance[from.at()])
+    }
+
+    /// Number of links on a shortest path from `from` to every node, `u32::MAX` where no path exists.
+    pub fn lengths(&self, adjacency: &[Vec<(u32, NodeId)>], from: NodeId) -> Vec<u32> {
+        let distance = self.distances(adjacency, from);
+        if self.links.iter().all(|link| link.metric == 1) {
+            return distance;
+        }
+        let mut order: Vec<NodeId> =
+            (0..self.nodes() as u32).map(NodeId).filter(|n| distance[n.at()] < u32::MAX).collect();
+        order.sort_by_key(|n| distance[n.at()]);
+        let mut out = vec![u32::MAX; self.nodes()];
+        out[from.at()] = 0;
+        for node in order.iter().filter(|n| !self.is_nic(**n) || **n == from) {
+            for (link, next) in &adjacency[node.at()] {
+                if self.leads(&distance, *next, *link, *node) {
+                    out[next.at()] = out[next.at()].min(out[node.at()] + 1);
                 }
             }
         }
@@ -136,7 +185,7 @@ impl Graph {
         while at != dst {
             let (link, next) = adjacency[at.at()]
                 .iter()
-                .find(|(_, n)| distance[n.at()] < distance[at.at()] && (!self.is_nic(*n) || *n == dst))?;
+                .find(|(l, n)| self.leads(&distance, at, *l, *n) && (!self.is_nic(*n) || *n == dst))?;
             links.push(*link);
             at = *next;
         }
@@ -243,7 +292,7 @@ impl Graph {
         let step = (self.hosts / 16).max(1);
         let (mut sum, mut count) = (0u64, 0u64);
         for src in (0..self.hosts).step_by(step as usize) {
-            let distance = self.distances(&adjacency, NodeId(src));
+            let distance = self.lengths(&adjacency, NodeId(src));
             for d in distance.iter().take(self.hosts as usize).filter(|d| **d > 0 && **d < u32::MAX) {
                 sum += u64::from(*d);
                 count += 1;
@@ -300,7 +349,7 @@ impl Graph {
 
     /// Links from host 0 to the host farthest from it, at least 1.
     pub(super) fn longest(&self) -> u64 {
-        let distance = self.distances(&self.adjacency(), NodeId(0));
+        let distance = self.lengths(&self.adjacency(), NodeId(0));
         distance
             .iter()
             .take(self.hosts as usize)

@@ -13,10 +13,11 @@ pub fn next_hops(graph: &Graph, adjacency: &[Vec<(u32, NodeId)>], to: NodeId) ->
         if distance[node] == 0 || distance[node] == u32::MAX {
             continue;
         }
-        let nearer = links.iter().map(|(_, next)| *next).filter(|next| {
-            distance[next.at()] == distance[node] - 1 && (!graph.is_nic(*next) || *next == to)
+        let at = NodeId::from(node);
+        let nearer = links.iter().filter(|(link, next)| {
+            graph.leads(&distance, at, *link, *next) && (!graph.is_nic(*next) || *next == to)
         });
-        out[node] = nearer.min_by_key(|n| n.0).unwrap_or(NodeId::NONE);
+        out[node] = nearer.map(|(_, next)| *next).min_by_key(|n| n.0).unwrap_or(NodeId::NONE);
     }
     out
 }

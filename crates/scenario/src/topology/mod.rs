@@ -13,6 +13,7 @@ mod reach;
 
 // One file each of the list below.
 mod backbone;
+mod dragonfly;
 mod dumbbell;
 mod fat_tree;
 mod file;
@@ -22,6 +23,7 @@ mod pair;
 mod parking_lot;
 mod rails;
 mod star;
+mod torus;
 
 pub(crate) use build::build;
 pub(crate) use declare::{Delays, Family};
@@ -48,13 +50,15 @@ list::topologies! {
     leaf_spine: LeafSpine, "leaf-spine";
     fat_tree: FatTree, "fat-tree";
     rails: Rails, "rails";
+    dragonfly: Dragonfly, "dragonfly";
+    torus: Torus, "torus";
     internet2: Internet2, "internet2";
     backbone: Backbone, "backbone";
     file: GraphFile, "file";
 }
 
 /// The network's shape; hosts are nodes `0 .. hosts`, switches follow. Every node also has a name: hosts
-/// `h0`, `h1`, .., switches by their tier (`leaf0`, `spine0`, `edge0`, `agg0`, `core0`, else `switch0`), or
+/// `h0`, `h1`, .., switches by their tier (`leaf0`, `spine0`, `edge0`, `agg0`, `core0`, `router0`, else `switch0`), or
 /// as the file says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Topology {

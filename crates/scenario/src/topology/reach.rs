@@ -69,7 +69,7 @@ impl Graph {
         let mut reach = vec![Span::ZERO; self.nodes()];
         for node in order.iter().filter(|n| !self.is_nic(**n) || **n == host) {
             for (link, next) in &adjacency[node.at()] {
-                if distance[next.at()] == distance[node.at()] + 1 {
+                if self.leads(&distance, *next, *link, *node) {
                     let there = reach[node.at()] + weight(&self.links[*link as usize]);
                     reach[next.at()] = reach[next.at()].max(there);
                 }
@@ -88,8 +88,8 @@ impl Graph {
         let mut paths = vec![0u32; self.nodes()];
         paths[from.at()] = 1;
         for node in order.iter().filter(|n| !self.is_nic(**n) || **n == from) {
-            for (_, next) in &adjacency[node.at()] {
-                if distance[next.at()] == distance[node.at()] + 1 {
+            for (link, next) in &adjacency[node.at()] {
+                if self.leads(&distance, *next, *link, *node) {
                     paths[next.at()] = paths[next.at()].saturating_add(paths[node.at()]);
                 }
             }

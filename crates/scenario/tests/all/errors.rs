@@ -77,7 +77,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "kind = \"star\"",
         "kind = \"stars\"",
-        "s.toml:3: `topology`: `stars` is not a choice; did you mean `star`? (known: pair, star, dumbbell, parking-lot, leaf-spine, fat-tree, rails, internet2, backbone, file)",
+        "s.toml:3: `topology`: `stars` is not a choice; did you mean `star`? (known: pair, star, dumbbell, parking-lot, leaf-spine, fat-tree, rails, dragonfly, torus, internet2, backbone, file)",
     );
     wrong(
         "load = 0.5",

@@ -13,6 +13,8 @@ const TOPOLOGIES: &[&str] = &[
     "kind = \"parking-lot\"\nbottlenecks = 2\nbase_rtt = \"40us\"",
     "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 3\nbase_rtt = \"20us\"",
     "kind = \"fat-tree\"\nk = 4\ntime_quantum = \"1ns\"",
+    "kind = \"dragonfly\"\nhosts_per_router = 2\nrouters_per_group = 2\nglobal_links = 1\nlocal_rate = \"20Gbps\"",
+    "kind = \"torus\"\ndimensions = [3, 2]\nbase_rtt = \"40us\"",
 ];
 const TRAFFIC: &[&str] = &[
     "kind = \"poisson\"\nsizes = \"web-search\"\nload = 0.5\nmax_flows = 10",

@@ -7,7 +7,7 @@ use crate::port::{Lane, Port};
 use thalweg_machines::route::{Candidates, Load, Passing, RouteRule};
 use thalweg_machines::schedule::Limit;
 use thalweg_net::routing::Hop;
-use thalweg_units::{HostId, PortId, Rate};
+use thalweg_units::{HostId, NodeId, PortId, Rate};
 
 /// Finds the next hop of a packet that has landed at a switch.
 pub(crate) struct Router<'a> {
@@ -43,7 +43,7 @@ impl Router<'_> {
                 let leaf = if everywhere { fabric.routes.leaf(dst) } else { 0 };
                 let value = landed.route;
                 let mut packet = Passing { flow, dst, value, wire, leaf, enters: place.from_host };
-                let port = self.choose_among(switch, &mut packet, hop);
+                let port = self.choose_among(switch, place.peer, &mut packet, hop);
                 landed.route = packet.value;
                 Some(port)
             }
@@ -52,11 +52,11 @@ impl Router<'_> {
 
     /// The switch's machine chooses among its candidates. Not inlined: it contains every rule.
     #[inline(never)]
-    fn choose_among(self, switch: usize, packet: &mut Passing, hop: Hop) -> PortId {
+    fn choose_among(self, switch: usize, at: NodeId, packet: &mut Passing, hop: Hop) -> PortId {
         let Self { fabric, cx } = self;
         let mut machine = fabric.paths.rules.take(switch);
         let now = cx.now;
-        let mut ports = Ports { fabric, cx, hop };
+        let mut ports = Ports { fabric, cx, at, dst: packet.dst, home: hop, hop, group: None };
         let chosen = machine.choose(now, packet, &mut ports);
         let port = ports.port(chosen);
         fabric.paths.rules.put_back(switch, machine);
@@ -83,7 +83,13 @@ impl Ports<'_> {
 struct Ports<'a> {
     fabric: &'a mut Fabric,
     cx: &'a mut Cx,
+    at: NodeId,
+    dst: HostId,
+    /// To the destination.
+    home: Hop,
+    /// To where they lead now: this group, or the destination.
     hop: Hop,
+    group: Option<u32>,
 }
 
 impl Candidates for Ports<'_> {
@@ -134,5 +140,34 @@ impl Candidates for Ports<'_> {
                 Load { used: u64::from(port.waiting.packets) + u64::from(left > 0), of: u64::from(most) }
             }
         }
+    }
+    fn groups(&self) -> u32 {
+        self.fabric.routes.groups()
+    }
+
+    fn here(&self) -> Option<u32> {
+        self.fabric.routes.group_of(self.at)
+    }
+
+    fn there(&self) -> Option<u32> {
+        self.fabric.routes.group_of_host(self.dst)
+    }
+
+    fn lead_to(&mut self, group: u32) -> bool {
+        match self.fabric.routes.hop_to_group(self.at, group) {
+            Hop::Nowhere => false,
+            hop => {
+                (self.hop, self.group) = (hop, Some(group));
+                true
+            }
+        }
+    }
+
+    fn lead_home(&mut self) {
+        (self.hop, self.group) = (self.home, None);
+    }
+
+    fn hops(&self) -> u32 {
+        self.fabric.routes.hops(self.at, self.dst, self.group)
     }
 }

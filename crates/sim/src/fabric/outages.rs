@@ -49,8 +49,7 @@ impl Outages {
 
     /// Routes for the network as it was when they last converged.
     pub fn remaining_routes(&self, spec: &NetworkSpec) -> Routes {
-        Routes::without(spec.hosts, spec.switches, &spec.links, spec.seed, &self.known)
-            .unwrap_or_else(|_| unreachable!("the whole network could be routed"))
+        Routes::of(spec, &self.known).unwrap_or_else(|_| unreachable!("the whole network could be routed"))
     }
 
     /// Whether no link has failed.

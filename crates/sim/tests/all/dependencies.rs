@@ -9,7 +9,7 @@ use thalweg_machines::pause::backpressure::Elide;
 use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::transport::UdpPace;
 use thalweg_net::dependencies::{Dependencies, Turn, Ways, elision, layers};
-use thalweg_net::routing::{Pick, Routes};
+use thalweg_net::routing::{Hop, Pick, Routes};
 use thalweg_net::spec::*;
 use thalweg_units::{HostId, NodeId, PortId, Rate, Span, Stream, Time, mix64};
 
@@ -99,6 +99,107 @@ fn racks_under_spines_wait_in_no_circle_until_reroutes_turn_up_again_at_a_leaf()
     let exempt = elision(&Ways::of(&spec)).unwrap();
     assert_eq!(exempt.len(), 6);
     assert!(exempt.iter().all(|turn| valley(*turn).is_some()));
+}
+
+/// Routers in a grid, a host each; links of the first dimension first. With `wrap` rows are rings.
+fn grid(sides: [u32; 2], wrap: bool) -> NetworkSpec {
+    let count = sides[0] * sides[1];
+    let mut links: Vec<LinkSpec> = (0..count).map(|n| wire(n, count + n)).collect();
+    let mut dimensions = vec![0; links.len()];
+    for (dimension, stride) in [(0, 1), (1, sides[0])] {
+        let side = sides[usize::from(dimension)];
+        for router in 0..count {
+            let place = router / stride % side;
+            if place + 1 < side || wrap {
+                let next = router - place * stride + (place + 1) % side * stride;
+                links.push(wire(count + router, count + next));
+                dimensions.push(dimension);
+            }
+        }
+    }
+    let mut spec = bare(count, count, links);
+    spec.routing.structure.dimensions = dimensions;
+    spec
+}
+
+/// Dally, Seitz (1987): in dimension order no cycle of a mesh can close; free to turn, packets can close one. A ring
+/// closes one by itself as soon as paths have two links of it one after the other, which those of three switches have
+/// not.
+#[test]
+fn dimension_order_breaks_all_cycles_of_a_mesh_and_none_of_a_long_ring() {
+    let cycle = |sides, wrap, rule: RouteSpec| {
+        let mut spec = grid(sides, wrap);
+        spec.routing.rule = rule;
+        graph(&spec).cycle().map(|ports| ports.len())
+    };
+    assert_eq!(cycle([4, 3], false, RouteSpec::dimension_order()), None);
+    assert_eq!(cycle([4, 3], false, RouteSpec::ecmp()), Some(4), "around a square");
+    assert_eq!(cycle([3, 3], true, RouteSpec::dimension_order()), None);
+    assert_eq!(cycle([5, 3], true, RouteSpec::dimension_order()), Some(5), "around a ring");
+}
+
+/// Three groups of two, each pair of groups joined by a link: hosts 0 to 5, routers 6 to 11.
+fn dragonfly(rule: RouteSpec) -> NetworkSpec {
+    let mut links: Vec<LinkSpec> = (0..6).map(|host| wire(host, 6 + host)).collect();
+    links.extend([wire(6, 7), wire(8, 9), wire(10, 11)]);
+    let global = links.len();
+    links.extend([wire(6, 8), wire(7, 10), wire(9, 11)]);
+    links[global..].iter_mut().for_each(|link| link.metric = 3);
+    let mut spec = bare(6, 6, links);
+    spec.routing.rule = rule;
+    spec.routing.structure.groups = vec![0, 0, 1, 1, 2, 2];
+    spec
+}
+
+/// All ways from one port to the next on drawn paths by way of a drawn group, if they lead to another one.
+fn drawn_by_way(spec: &NetworkSpec) -> BTreeSet<Turn> {
+    let routes = Routes::of(spec, &[]).unwrap();
+    let (mut found, mut draw) = (BTreeSet::new(), Stream::new(3, "ways", 0));
+    let mut one_of = |hop: Hop| match hop {
+        Hop::Nowhere => None,
+        Hop::Only(port) => Some(port),
+        Hop::Among(first, count) => {
+            Some(routes.candidate((first + draw.below(count.into()) as u32) as usize))
+        }
+    };
+    for (src, dst) in (0..spec.hosts).flat_map(|src| (0..spec.hosts).map(move |dst| (src, dst))) {
+        let leaves = routes.group_of_host(HostId(src)) != routes.group_of_host(HostId(dst));
+        // One number more than there are groups: none.
+        let ways = if leaves { 0..=routes.groups() } else { routes.groups()..=routes.groups() };
+        for group in ways.cycle().take(60).filter(|_| src != dst) {
+            let mut path = vec![routes.nic(HostId(src))];
+            let mut at = routes.peer(path[0]);
+            while let Some(port) = one_of(routes.hop_to_group(at, group)) {
+                path.push(port);
+                at = routes.peer(port);
+            }
+            while at != NodeId(dst) {
+                path.extend(one_of(routes.hop(at, HostId(dst))));
+                at = routes.peer(path[path.len() - 1]);
+            }
+            found.extend(path[1..].windows(2).map(|ports| Turn { from: ports[0], to: ports[1] }));
+        }
+    }
+    found
+}
+
+/// ISCA 2008 §4.1: a local link before a global one and one behind it, so that without virtual channels even minimal
+/// paths can close a cycle; those by way of a third group can close more.
+#[test]
+fn edges_are_the_ways_of_detours_too_and_a_dragonfly_has_cycles() {
+    for spec in [dragonfly(RouteSpec::valiant()), dragonfly(RouteSpec::ugal())] {
+        let found = graph(&spec);
+        assert_eq!(found.edges().collect::<BTreeSet<_>>(), drawn_by_way(&spec));
+        assert!(found.cycle().is_some());
+        let minimal = graph(&dragonfly(RouteSpec::ecmp()));
+        assert!(minimal.cycle().is_some());
+        assert!(minimal.edges().count() < found.edges().count());
+    }
+    let mut spec = leaf_spine(4, 2);
+    assert_eq!(graph(&spec).cycle(), None);
+    spec.routing.rule = RouteSpec::valiant();
+    assert_eq!(graph(&spec).edges().collect::<BTreeSet<_>>(), drawn_by_way(&spec));
+    assert!(graph(&spec).cycle().is_some(), "up, down, and up again");
 }
 
 proptest! {

@@ -203,7 +203,7 @@ pub fn choices(
 ) -> impl Strategy<Value = Choice> {
     let parts = (select(orders()), select(stages()), select(transports()));
     let first = (0u64..1000, 0usize..4, parts, 0usize..4, memories, nics);
-    let second = (0usize..10, prop_oneof![Just(0u64), Just(1000), 1u64..3000]);
+    let second = (0usize..12, prop_oneof![Just(0u64), Just(1000), 1u64..3000]);
     let bits = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (first, second, bits).prop_map(|(a, b, c)| {
         let (seed, shape, (order, stage, transport), limit, memory, nic) = a;
@@ -291,6 +291,8 @@ pub fn build(c: &Choice) -> NetworkSpec {
         6 => RouteSpec::least_loaded(),
         7 => RouteSpec::entropy(),
         8 => RouteSpec::adaptive(),
+        9 => RouteSpec::valiant(),
+        10 => RouteSpec::ugal(),
         _ => conga::Params { timeout: Span::from_us(2), interval: Span::from_us(1), ..Default::default() }
             .into(),
     };

@@ -3,7 +3,7 @@ use crate::common::*;
 use crate::lossless::pfc;
 use crate::reference::rdma;
 use thalweg_machines::congestion::ControllerSpec;
-use thalweg_machines::route::{adaptive, conga, flowlet, least_loaded};
+use thalweg_machines::route::{adaptive, conga, flowlet, least_loaded, ugal, valiant};
 use thalweg_machines::schedule::{DisciplineSpec, Limit};
 use thalweg_machines::stage::{MarkAt, step_ecn};
 use thalweg_machines::transport::*;
@@ -54,6 +54,10 @@ fn fabrics() -> Vec<NetworkSpec> {
             ..Default::default()
         }
         .into(),
+        RouteSpec::valiant(),
+        valiant::Params { per: valiant::Per::Flow }.into(),
+        RouteSpec::ugal(),
+        ugal::Params { bias: Bytes::kb(6) }.into(),
     ];
     let irn = Recovery::Irn { sack: true, nack_threshold: 3, enter_on_advance: false };
     let fabric = |rule: RouteSpec| {

@@ -8,6 +8,8 @@ const FLOWLET: &str = "routing={kind=\"flowlet\",timeout=\"2us\"}";
 const CONGA: &str = "routing={kind=\"conga\",timeout=\"2us\"}";
 const SLOW: &str = "link=[{which={kind=\"between\",ends=[\"leaf1\",\"spine1\"]},transmitter={kind=\"fixed\",rate=\"2Gbps\"}}]";
 const RAILS: &str = "topology={kind=\"rails\",servers=2,gpus=2,spines=1}";
+const DRAGONFLY: &str = "topology={kind=\"dragonfly\",hosts_per_router=2,routers_per_group=2,global_links=2}";
+const TORUS: &str = "topology={kind=\"torus\",dimensions=[3,3]}";
 const CCH: &str = "topology={kind=\"file\",format=\"rocketfuel\",file=\"map.cch\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}";
 
 #[rustfmt::skip]
@@ -63,6 +65,26 @@ pub const KEYS: &[Row] = &[
     ("topology(rails).nvlink_delay", SHIFT, &[RAILS, "traffic.0={kind=\"all-to-all\",size=\"100001B\"}"], "", "2us", Outcome),
     ("topology(rails).delay", SHIFT, &[RAILS], "", "2us", Outcome),
     ("topology(rails).base_rtt", SHIFT, &[RAILS], "", "30us", Outcome),
+    ("topology=dragonfly", SHIFT, &[DRAGONFLY], "{kind=\"dragonfly\",hosts_per_router=2,routers_per_group=2,global_links=2}", "{kind=\"star\",hosts=20}", Outcome),
+    ("topology(dragonfly).hosts_per_router", SHIFT, &[DRAGONFLY], "2", "1", Outcome),
+    ("topology(dragonfly).routers_per_group", SHIFT, &[DRAGONFLY], "2", "3", Outcome),
+    ("topology(dragonfly).global_links", SHIFT, &[DRAGONFLY], "2", "1", Outcome),
+    ("topology(dragonfly).groups", SHIFT, &[DRAGONFLY], "", "3", Outcome),
+    ("topology(dragonfly).host_rate", SHIFT, &[DRAGONFLY], "", "20Gbps", Outcome),
+    ("topology(dragonfly).local_rate", SHIFT, &[DRAGONFLY], "", "20Gbps", Outcome),
+    ("topology(dragonfly).global_rate", SHIFT, &[DRAGONFLY], "", "20Gbps", Outcome),
+    ("topology(dragonfly).host_delay", SHIFT, &[DRAGONFLY], "", "2us", Outcome),
+    ("topology(dragonfly).local_delay", SHIFT, &[DRAGONFLY], "", "2us", Outcome),
+    ("topology(dragonfly).global_delay", SHIFT, &[DRAGONFLY], "", "2us", Outcome),
+    ("topology=torus", SHIFT, &[TORUS], "{kind=\"torus\",dimensions=[3,3]}", "{kind=\"star\",hosts=9}", Outcome),
+    ("topology(torus).dimensions", SHIFT, &[TORUS], "[3,3]", "[9]", Outcome),
+    ("topology(torus).hosts_per_router", SHIFT, &[TORUS], "", "2", Outcome),
+    ("topology(torus).wrap", SHIFT, &[TORUS], "true", "false", Outcome),
+    ("topology(torus).rate", SHIFT, &[TORUS], "", "20Gbps", Outcome),
+    ("topology(torus).host_rate", SHIFT, &[TORUS], "", "20Gbps", Outcome),
+    ("topology(torus).delay", SHIFT, &[TORUS], "", "2us", Outcome),
+    ("topology(torus).host_delay", SHIFT, &[TORUS], "", "2us", Outcome),
+    ("topology(torus).base_rtt", SHIFT, &[TORUS], "", "50us", Outcome),
     ("topology=file", SHIFT, &[], "{kind=\"file\",format=\"links-csv\",file=\"slow.csv\"}", "{kind=\"star\",hosts=4}", Outcome),
     ("topology(file).file", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",file=\"links.csv\"}"], "links.csv", "slow.csv", Outcome),
     ("topology(file).rate", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",file=\"bare.csv\",rate=\"10Gbps\",delay=\"1us\"}"], "10Gbps", "1Gbps", Outcome),
@@ -138,6 +160,13 @@ pub const KEYS: &[Row] = &[
     ("routing(conga).bits", RACKS, &[CONGA], "3", "1", Outcome),
     ("routing(conga).forget", RACKS, &[CONGA, SLOW], "10ms", "1us", Outcome),
     ("routing=numbered", RACKS, &["nic.order=round-robin", "transport={kind=\"ndp\"}"], "numbered", "spray-random", Outcome),
+    ("routing=dimension-order", SHIFT, &[TORUS], "dimension-order", "ecmp", Outcome),
+    ("routing=valiant", SHIFT, &[DRAGONFLY], "valiant", "ecmp", Outcome),
+    ("routing(valiant).per", SHIFT, &[DRAGONFLY, "routing=valiant"], "packet", "flow", Outcome),
+    ("routing(valiant).per=packet", SHIFT, &[DRAGONFLY, "routing=valiant"], "packet", "flow", Outcome),
+    ("routing(valiant).per=flow", SHIFT, &[DRAGONFLY, "routing=valiant"], "flow", "packet", Outcome),
+    ("routing=ugal", SHIFT, &[DRAGONFLY], "ugal", "valiant", Outcome),
+    ("routing(ugal).bias", SHIFT, &[DRAGONFLY, "routing=ugal"], "", "100KB", Outcome),
     ("routing=pinned", PINNED, &[], "{kind=\"pinned\",file=\"same.csv\"}", "spray-random", Outcome),
     ("routing(pinned).file", PINNED, &["routing={kind=\"pinned\",file=\"same.csv\"}"], "same.csv", "apart.csv", Outcome),
 ];
