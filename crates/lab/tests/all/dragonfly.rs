@@ -66,8 +66,8 @@ fn uniform_traffic_fills_the_network_on_minimal_paths_and_half_of_it_by_detours(
     assert!((0.53..0.63).contains(&valiant), "{valiant}");
 }
 
-/// §4.3: a group's eight hosts have one link to the next group, 1 / (a p) of their rate. By way of random groups each of
-/// the group's eight global links carries 2/9 of what eight hosts send, two crossings of which a ninth each: 9/16.
+/// §4.3: a group's eight hosts have one link to the next group, 1 / (a p) of their rate. By way of random groups each
+/// of the group's eight global links carries 2/9 of what eight hosts send, two crossings of which a ninth each: 9/16.
 #[test]
 fn traffic_from_each_group_to_the_next_has_one_link_on_minimal_paths_and_half_the_network_by_detours() {
     let [minimal, valiant, ugal] =
@@ -82,8 +82,8 @@ fn traffic_from_each_group_to_the_next_has_one_link_on_minimal_paths_and_half_th
     assert!(flows > 2.0 * minimal, "{flows}: a group for each flow is drawn as evenly as 72 draws are");
 }
 
-/// §4.3.1: the queue of the global link is at another router for six hosts of eight. They see it once it holds back what
-/// they send.
+/// §4.3.1: the queue of the global link is at another router for six hosts of eight. They see it once it holds back
+/// what they send.
 #[test]
 fn local_queues_show_congestion_elsewhere_where_switches_hold_each_other_back() {
     let [lossy, lossless] = [LOSSY, LOSSLESS].map(|switch| finished("\"ugal\"", &adverse(0.4), switch));

@@ -93,8 +93,8 @@ fn a_computation_of_no_time_does_not_take_part_in_the_one_that_begins_with_it() 
     );
 }
 
-/// Two jobs compute for 100 us on one processor, one after the other, and then send a packet, which takes 8 us. What the
-/// second one waits for its processor is no communication; only what came after its start is its own time.
+/// Two jobs compute for 100 us on one processor, one after the other, and then send a packet, which takes 8 us. What
+/// the second one waits for its processor is no communication; only what came after its start is its own time.
 #[test]
 fn a_job_that_waits_for_the_computation_of_another_is_computing() {
     let trace = "num_ranks 2\nrank 0 { c: calc 100000\n s: send 1000b to 1\n s requires c }\nrank 1 { recv 1000b from 0 }";

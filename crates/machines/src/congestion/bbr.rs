@@ -60,8 +60,8 @@ pub struct Params {
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub margin: f64,
     /// send_quantum in segments: how much the hosts at both ends batch. The window has room for three of them. If not
-    /// given, what Linux would send at once: 1 ms of the pace or 64 KiB, whichever is less, at least 2 segments, or 1 below
-    /// 1.2 Mbps.
+    /// given, what Linux would send at once: 1 ms of the pace or 64 KiB, whichever is less, at least 2 segments, or 1
+    /// below 1.2 Mbps.
     #[schemars(extend("minimum" = 1, "maximum" = 127))]
     pub quantum: Option<u32>,
     /// The window has extra room for ACKs that arrive in bursts (ACK aggregation, as in Linux).

@@ -229,9 +229,9 @@ impl Swift {
 
     /// `acked` bytes were acknowledged, without a round trip.
     ///
-    /// CHOICE Swift §3.1: its NICs time stamp every packet, so that those that are sent again have delays, too. Where they
-    /// have none (RFC 6298 §3), the window grows if the mean delay so far is below the target. Other reading: it stays;
-    /// then a flow whose window a timeout made 0.01 packets sends its next packet a hundred round trips later.
+    /// CHOICE Swift §3.1: its NICs time stamp every packet, so that those that are sent again have delays, too. Where
+    /// they have none (RFC 6298 §3), the window grows if the mean delay so far is below the target. Other reading: it
+    /// stays. A flow whose window a timeout made 0.01 packets then sends its next packet a hundred round trips later.
     fn on_unmeasured(&mut self, now: Time, acked: Bytes) {
         let before = self.window;
         if !self.rtt.is_zero() && (self.rtt.ps() as f64) < self.target() {

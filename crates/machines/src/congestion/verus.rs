@@ -294,8 +294,8 @@ impl CongestionControl for Verus {
             (0..packets).for_each(|_| self.observe(ack.now, rtt.secs() * 1e3, by, ack.cwnd_limited));
         } else if self.phase == Phase::SlowStart && ack.cwnd_limited {
             // CHOICE Verus §4: the authors' packets carry time stamps, so that those that are sent again have delays,
-            // too. Without (RFC 6298 §3) slow start, which needs none, goes on by them. Other reading: it does not. Then
-            // a window of one packet repairs all that was lost before a timeout.
+            // too. Without (RFC 6298 §3) slow start, which needs none, goes on by them. Other reading: it does not.
+            // Then a window of one packet repairs all that was lost before a timeout.
             self.window += packets as f64;
         }
         self.set_permit();

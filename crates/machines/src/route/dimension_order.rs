@@ -3,7 +3,7 @@
 //!
 //! Dally, Seitz, "Deadlock-Free Message Routing in Multiprocessor Interconnection Networks", IEEE Transactions on
 //! Computers C-36(5), 1987. Of the shortest paths this takes, at every switch, those that begin along the first
-//! dimension of any: the driver's tables have only these ([`Paths::Ordered`](super::Paths::Ordered)). In a mesh no cycle
+//! dimension of any: routing tables have only these ([`Paths::Ordered`](super::Paths::Ordered)). In a mesh no cycle
 //! of ports that wait for each other can form; in a torus one can, around each ring of four switches or more: there the
 //! paper has two virtual channels, and here are none.
 //!

@@ -18,8 +18,8 @@ pub struct Phost {
     pub header: Q<Bytes>,
     /// Size of a request, a token or an ACK on the wire.
     pub control_size: Q<Bytes>,
-    /// Free tokens: packets that a flow may send when it starts, without tokens of its receiver. If not given, as many as
-    /// `window`.
+    /// Free tokens: packets that a flow may send when it starts, without tokens of its receiver. If not given, as many
+    /// as `window`.
     pub free_tokens: Option<u32>,
     /// Which flows have free tokens.
     pub free_for: FreeFor,

@@ -114,7 +114,7 @@ pub struct RttSamples {
     pub nacks: bool,
     /// Also from retransmitted packets, as the answer shows which copy it answers. If not given, for controllers that
     /// get a sample from every ACK.
-    // CHOICE IRN §4.3.1: TCP's rule (RFC 6298, §3) for the others. Swift's, Copa's and Verus' packets carry time stamps.
+    // CHOICE IRN §4.3.1: TCP's rule (RFC 6298, §3) for the others. Packets of Swift, Copa and Verus carry time stamps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resent: Option<bool>,
     /// Measurement noise added to every sample, uniform from 0 to this.

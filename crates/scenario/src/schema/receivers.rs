@@ -93,8 +93,8 @@ pub struct ExpressPass {
     /// Jitter: gaps between credits are drawn uniformly within ± this fraction.
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub jitter: f64,
-    /// A sender that has received nothing for this time repeats its request or its stop. If not given, 1 ms, or 25 times
-    /// the longest base round trip if that is longer.
+    /// A sender that has received nothing for this time repeats its request or its stop. If not given, 1 ms, or 25
+    /// times the longest base round trip if that is longer.
     // CHOICE ExpressPass §3.1: not published. With 1 ms on every path, slow ones carry nothing but requests.
     pub retry: Option<Q<Span>>,
 }

@@ -49,8 +49,8 @@ impl Job {
         (self.tasks.len() - 1) as u32
     }
 
-    /// At most [`MOST_FOLLOWED`] moments, the last of which is at the same time as the last of these. If there are more,
-    /// they are replaced by the end of a computation of no duration that follows all of them.
+    /// At most [`MOST_FOLLOWED`] moments, the last of which is at the same time as the last of these. If there are
+    /// more, they are replaced by the end of a computation of no duration that follows all of them.
     pub fn last_of(&mut self, host: u32, mut moments: Vec<Moment>) -> Vec<Moment> {
         moments.sort_unstable();
         moments.dedup();
