@@ -170,7 +170,7 @@ def test_the_index_of_lists_is_short_and_every_summary_stands_alone(cli, monkeyp
     monkeypatch.setenv("COLUMNS", "80")
     lines = cli("list").out.splitlines()
     assert len(lines) < 35 and max(map(len, lines)) <= 80
-    assert any(line.split()[:2] == ["topologies", "10"] for line in lines)
+    assert any(line.split()[:2] == ["topologies", "12"] for line in lines)
     every = cli("list", "--all").out
     assert max(map(len, every.splitlines())) <= 100 and "deficit round robin" in every
     from thalweg import _core

@@ -140,7 +140,7 @@ fn exchanges_are_the_same_on_several_threads_and_in_pieces() {
 
 /// Two hosts pass 3 packets twice: 20 us.
 #[test]
-fn nothing_is_said_of_the_time_of_a_job_that_is_not_over() {
+fn a_job_that_is_not_over_has_no_times() {
     let job = |until: &str| {
         let text = format!(
             "[[traffic]]\nkind = \"ring-all-reduce\"\nsize = \"6KB\"\n\

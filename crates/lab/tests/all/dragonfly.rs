@@ -95,7 +95,7 @@ fn local_queues_show_congestion_elsewhere_where_switches_hold_each_other_back() 
 
 /// §4.1: the paper's routers have virtual channels. Without them buffers wait for each other in a circle.
 #[test]
-fn without_virtual_channels_detours_deadlock_and_the_search_says_so_before() {
+fn without_virtual_channels_detours_deadlock_and_the_search_finds_the_cycle_before() {
     let text = network("\"valiant\"", &format!("{LOSSLESS}{}", adverse(0.9)));
     let scenario = scenario(&text, Path::new("."), &[]);
     assert!(!scenario.check_deadlock(&Stop::default()).expect("routes").cycle.is_empty());

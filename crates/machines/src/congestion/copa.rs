@@ -176,8 +176,8 @@ impl Copa {
     /// `n` segments were acknowledged, without a round trip.
     ///
     /// CHOICE Copa §2.1: its packets carry time stamps, so that those that are sent again have round trips, too.
-    /// Without time stamps they have none (RFC 6298 §3): then they count in slow start, which needs none. Other reading:
-    /// they never count. After a timeout a window of 2 segments then repairs all that was lost, for seconds.
+    /// Without time stamps they have none (RFC 6298 §3): then they count in slow start, which needs none. Other
+    /// reading: they never count. After a timeout a window of 2 segments then repairs all that was lost, for seconds.
     fn grow_unmeasured(&mut self, n: f64, used: bool) {
         if let Some(standing) = self.path.standing()
             && self.slow_start

@@ -121,6 +121,8 @@ pub struct Verus {
     phase: Phase,
     /// W.
     window: f64,
+    /// The window up to which slow start goes on without delays, after a timeout.
+    regains: f64,
     profile: Profile,
     /// Which window was in force from when on, the oldest first: as far back as packets are in flight.
     windows: VecDeque<(Time, u32)>,
@@ -144,6 +146,7 @@ impl Verus {
             max_window: start.max_window.get().max(u64::from(start.mss)),
             phase: Phase::SlowStart,
             window: 1.0,
+            regains: 1.0,
             profile: Profile::default(),
             windows: VecDeque::new(),
             delays: Delays::new(None),
@@ -293,10 +296,11 @@ impl CongestionControl for Verus {
             let by = self.sent_by(sent);
             (0..packets).for_each(|_| self.observe(ack.now, rtt.secs() * 1e3, by, ack.cwnd_limited));
         } else if self.phase == Phase::SlowStart && ack.cwnd_limited {
-            // CHOICE Verus §4: the authors' packets carry time stamps, so that those that are sent again have delays,
-            // too. Without (RFC 6298 §3) slow start, which needs none, goes on by them. Other reading: it does not.
-            // Then a window of one packet repairs all that was lost before a timeout.
-            self.window += packets as f64;
+            // CHOICE Verus §4.4: the authors' packets carry time stamps, so that those that are sent again have delays,
+            // too. Without (RFC 6298 §3) slow start goes on by them up to what a loss would have left of the window.
+            // Other readings: it does not, and a window of one packet repairs all that was lost before a timeout; or
+            // without bound, which fills queues whose delay is not seen.
+            self.window = (self.window + packets as f64).min(self.regains.max(self.window));
         }
         self.set_permit();
     }
@@ -309,6 +313,7 @@ impl CongestionControl for Verus {
 
     fn on_timeout(&mut self, _: &Loss) {
         self.in_flight = 0;
+        self.regains = self.params.decrease * self.window;
         self.restart();
         self.set_permit();
     }

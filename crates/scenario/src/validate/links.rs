@@ -188,10 +188,10 @@ fn idle_rates(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Gr
     }
     let Some(Value::Table(keys)) = r.cx.origin.root.get("topology").map(|t| &t.value) else { return };
     let keys: Vec<String> = keys.iter().map(|(key, _)| key.clone()).collect();
-    let Some(said) = said(&written.topology) else { return };
+    let Some(given) = given(&written.topology) else { return };
     for key in &keys {
         let path = format!("topology.{key}");
-        if is_idle(r, &said, doc, graph, links, key) == Some(true) {
+        if is_idle(r, &given, doc, graph, links, key) == Some(true) {
             let why = "every link that it applies to has a `transmitter` of its own";
             r.ineffective(&path, why, "remove the key");
         }
@@ -207,34 +207,34 @@ fn resolved(topology: Json) -> Option<Topology> {
 
 /// The keys of a written topology that are not their defaults, which may depend on others: a resolved scenario says
 /// everything.
-fn said(written: &Topology) -> Option<Json> {
-    let mut said = serde_json::to_value(written).ok()?;
-    let full = resolved(said.clone())?;
-    let keys: Vec<String> = said.as_object()?.keys().cloned().collect();
+fn given(written: &Topology) -> Option<Json> {
+    let mut given = serde_json::to_value(written).ok()?;
+    let full = resolved(given.clone())?;
+    let keys: Vec<String> = given.as_object()?.keys().cloned().collect();
     for key in keys {
-        let mut without = said.clone();
+        let mut without = given.clone();
         without.as_object_mut()?.remove(&key);
         if resolved(without.clone()).is_some_and(|topology| topology == full) {
-            said = without;
+            given = without;
         }
     }
-    Some(said)
+    Some(given)
 }
 
 /// True if changing a rate that differs from its default would change no link, not even one that has it by default;
-/// `None` if `key` is not a rate that is `said`, or if the changed topology cannot be built.
+/// `None` if `key` is not a rate that is `given`, or if the changed topology cannot be built.
 fn is_idle(
     r: &Report<'_>,
-    said: &Json,
+    given: &Json,
     doc: &Document,
     graph: &Graph,
     links: &Overlays,
     key: &str,
 ) -> Option<bool> {
     // Other keys of the topology are not rates.
-    let rate: Rate = said.get(key)?.as_str()?.parse().ok()?;
+    let rate: Rate = given.get(key)?.as_str()?.parse().ok()?;
     let other = Rate::from_bps(if rate.bps() < 1 << 40 { 2 * rate.bps() } else { rate.bps() / 2 });
-    let mut changed = said.clone();
+    let mut changed = given.clone();
     changed[key] = other.to_string().into();
     let mut topology = resolved(changed)?;
     let changed = topology::build(r.cx, &mut topology, doc.transport.packet_sizes(), links).ok()?;

@@ -189,15 +189,18 @@ fn slow_start_with_fewer_than_five_windows_begins_anew() {
 }
 
 #[test]
-fn slow_start_goes_on_by_acks_without_a_round_trip_and_the_profile_learns_nothing_from_them() {
-    let mut v = verus();
-    sends(&mut v, 0, 1);
-    receives(&mut v, 100, 100, 0);
+fn after_a_timeout_slow_start_goes_on_without_delays_up_to_what_a_loss_would_have_left() {
+    let unmeasured = |v: &mut Verus, bytes| {
+        v.on_ack(&AckSample { now: Time::from_ms(200), rtt: None, ..ack(bytes, 0) });
+        v.window
+    };
+    let mut v = normal();
+    let decrease = v.params.decrease;
+    v.window = 10.0;
+    assert_eq!(unmeasured(&mut v, 3000), 10.0, "not out of slow start");
+    v.on_timeout(&loss(0, 0, 0));
     let before = v.profile.clone();
-    v.on_ack(&AckSample { now: Time::from_ms(200), rtt: None, ..ack(3000, 0) });
-    assert_eq!((v.window, v.profile == before), (5.0, true));
-    let mut later = normal();
-    let before = later.window;
-    later.on_ack(&AckSample { now: Time::from_ms(200), rtt: None, ..ack(3000, 0) });
-    assert_eq!(later.window, before);
+    assert_eq!(unmeasured(&mut v, 2000), 3.0);
+    assert_eq!(unmeasured(&mut v, 90_000), decrease * 10.0);
+    assert!(v.profile == before, "nothing is learnt from them");
 }
