@@ -215,7 +215,7 @@ impl Routes {
             });
         }
         if needs.groups {
-            let mut waypoints = Waypoints::new(&routes, &search.inner, &attach_nodes, &routing.structure);
+            let mut waypoints = Waypoints::new(graph, &routing.structure);
             for group in 0..waypoints.count() {
                 let members = waypoints.members(group);
                 routes.search(&mut search, &members, |_, switch, ports| waypoints.set(switch, group, ports));

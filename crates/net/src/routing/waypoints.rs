@@ -1,39 +1,26 @@
 //! The ways to groups of switches: for rules that send packets by way of one.
 
-use super::{Hop, Routes};
+use super::{Graph, Hop, Routes};
 use crate::spec::Structure;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{HostId, NodeId, PortId, Rows};
+use thalweg_units::{HostId, NodeId, PortId};
 
 /// Which switches are in which group, and how packets get there.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Waypoints {
     count: u32,
-    /// By switch: its group; `u32::MAX`: none.
-    of: Vec<u32>,
+    /// By switch: its group.
+    of: Vec<Option<u32>>,
     /// `switch × group` → group of ports; `u32::MAX`: it is there, or no path leads there.
     next: Vec<u32>,
 }
 
 impl Waypoints {
-    /// The groups, without ways yet. `inner`: of every switch the ports to others; `with_hosts`: nodes with hosts.
-    pub fn new(routes: &Routes, inner: &Rows<PortId>, with_hosts: &[NodeId], structure: &Structure) -> Self {
-        let switches = routes.salts.len();
-        let mut of = structure.groups.clone();
-        if of.is_empty() {
-            of = vec![u32::MAX; switches];
-            let switch = |node: &NodeId| node.0.checked_sub(routes.hosts).map(|number| number as usize);
-            let mut alone: Vec<usize> = with_hosts
-                .iter()
-                .filter_map(switch)
-                .filter(|switch| !inner.row(*switch).is_empty())
-                .collect();
-            alone.sort_unstable();
-            (0..).zip(alone).for_each(|(group, switch)| of[switch] = group);
-        }
-        let last = of.iter().filter(|group| **group != u32::MAX).max();
-        let count = last.map_or(0, |last| last + 1);
-        Self { count, of, next: vec![u32::MAX; switches * count as usize] }
+    /// The groups of a network, without ways yet.
+    pub fn new(graph: &Graph<'_>, structure: &Structure) -> Self {
+        let of = structure.group_by_switch(graph.hosts, graph.switches, graph.links);
+        let count = of.iter().flatten().max().map_or(0, |last| last + 1);
+        Self { count, next: vec![u32::MAX; of.len() * count as usize], of }
     }
 
     pub fn count(&self) -> u32 {
@@ -42,7 +29,7 @@ impl Waypoints {
 
     /// The switches of a group.
     pub fn members(&self, group: u32) -> Vec<u32> {
-        (0..).zip(&self.of).filter(|(_, of)| **of == group).map(|(switch, _)| switch).collect()
+        (0..).zip(&self.of).filter(|(_, of)| **of == Some(group)).map(|(switch, _)| switch).collect()
     }
 
     pub fn set(&mut self, switch: usize, group: u32, ports: u32) {
@@ -60,7 +47,7 @@ impl Routes {
     pub fn group_of(&self, node: NodeId) -> Option<u32> {
         let of = &self.waypoints.as_ref()?.of;
         let switch = node.0.checked_sub(self.hosts)?;
-        of.get(switch as usize).copied().filter(|group| *group != u32::MAX)
+        *of.get(switch as usize)?
     }
 
     /// The group of the switch that a host hangs off.

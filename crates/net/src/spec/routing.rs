@@ -1,5 +1,6 @@
 //! How paths are chosen.
 
+use super::LinkSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::route::Paths;
 pub use thalweg_machines::route::{Given, PinnedPath, RouteSpec};
@@ -23,6 +24,28 @@ pub struct Structure {
     pub groups: Vec<u32>,
     /// By link: the dimension that it leads along, counted from 0; of hosts' links 0. Empty: there are no dimensions.
     pub dimensions: Vec<u8>,
+}
+
+impl Structure {
+    /// By switch: its group, or `None` if it is in none. Failures of links change no group.
+    pub fn group_by_switch(&self, hosts: u32, switches: u32, links: &[LinkSpec]) -> Vec<Option<u32>> {
+        if !self.groups.is_empty() {
+            return self.groups.iter().copied().map(Some).collect();
+        }
+        let (mut has_hosts, mut has_switches) =
+            (vec![false; switches as usize], vec![false; switches as usize]);
+        for link in links {
+            for (at, far) in [(link.a, link.b), (link.b, link.a)] {
+                if let Some(switch) = at.0.checked_sub(hosts) {
+                    let has = if far.0 < hosts { &mut has_hosts } else { &mut has_switches };
+                    has[switch as usize] = true;
+                }
+            }
+        }
+        let mut numbers = 0..;
+        let group = |(hosts, switches): (bool, bool)| if hosts && switches { numbers.next() } else { None };
+        has_hosts.into_iter().zip(has_switches).map(group).collect()
+    }
 }
 
 impl RoutingSpec {

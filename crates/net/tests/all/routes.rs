@@ -119,6 +119,12 @@ fn without_groups_each_switch_with_hosts_is_one_and_hops_count_by_way_of_it() {
     assert_eq!(routes.hops(NodeId(3), HostId(0), None), 0);
     let plain = Routes::of_graph(&graph, &RouteSpec::ecmp().into()).expect("routes");
     assert_eq!((plain.groups(), plain.group_of(NodeId(3))), (0, None), "no rule needs them");
+    // Packets under way carry numbers of groups: a switch that has lost its links keeps its own.
+    let down: Vec<bool> = (0..links.len()).map(|link| link == 3).collect();
+    let left =
+        Routes::of_graph(&Graph { down: &down, ..graph }, &RouteSpec::valiant().into()).expect("routes");
+    assert_eq!([3, 4, 5].map(|node| left.group_of(NodeId(node))), [Some(0), Some(1), Some(2)]);
+    assert!(left.ports_to_group(NodeId(4), 0).is_empty());
 }
 
 /// A square whose first two links are of dimension 1 and whose other two of dimension 0.

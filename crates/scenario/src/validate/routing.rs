@@ -14,7 +14,9 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let overflows = doc.switch.room() != Capacity::Unlimited;
     let (links, uplinks) = (links(graph), uplinks(graph));
     let dimensions = graph.structure.dimensions.iter().max().map_or(0, |last| u32::from(*last) + 1);
-    let (switches, groups) = (graph.switches, groups(graph));
+    let switches = graph.switches;
+    let groups = graph.structure.group_by_switch(graph.nics(), switches, &graph.links);
+    let groups = groups.into_iter().flatten().max().map_or(0, |last| last + 1);
     let around = Around { links, path_values, overflows, switches, uplinks, dimensions, groups };
     r.report("routing", rule.problems(&around));
     if rule.needs().source_routes {
@@ -45,22 +47,6 @@ fn links(graph: &Graph) -> u32 {
         links[link.b.at()] += 1;
     }
     links[graph.nics() as usize..].iter().copied().max().unwrap_or(0)
-}
-
-/// Groups of switches: those of the topology, or the switches that have hosts and links to other switches.
-fn groups(graph: &Graph) -> u32 {
-    if let Some(last) = graph.structure.groups.iter().max() {
-        return last + 1;
-    }
-    let (mut hosts, mut switches) = (vec![false; graph.nodes()], vec![false; graph.nodes()]);
-    for link in &graph.links {
-        for (at, far) in [(link.a, link.b), (link.b, link.a)] {
-            let of = if graph.is_nic(far) { &mut hosts } else { &mut switches };
-            of[at.at()] = true;
-        }
-    }
-    let both = |node: &usize| hosts[*node] && switches[*node];
-    (graph.nics() as usize..graph.nodes()).filter(both).count() as u32
 }
 
 /// Links to other switches, of the switch with hosts that has most.

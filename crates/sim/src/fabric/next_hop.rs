@@ -141,6 +141,7 @@ impl Candidates for Ports<'_> {
             }
         }
     }
+
     fn groups(&self) -> u32 {
         self.fabric.routes.groups()
     }

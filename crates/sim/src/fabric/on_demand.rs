@@ -205,6 +205,7 @@ impl Fabric {
     /// Puts a packet that has left its queue on the wire at `at`.
     #[inline(always)]
     fn send(&mut self, cx: &mut Cx, id: PortId, at: Time, mut flying: Flying) {
+        // (On the reference lane the machine itself has these stages.)
         if cx.features.writes {
             self.write_headers(id, flying, at);
         }
